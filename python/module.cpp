@@ -20,8 +20,8 @@ using hostsim::Ns;
 
 namespace {
 
-/// A Python object as the policy of one thread. Methods that it does not have do nothing. Called with or without the
-/// interpreter's lock. @throws py::error_already_set what the object raises, and ValueError for what would never end
+/// A Python object as the policy of one thread. Missing methods do nothing. Called with or without the interpreter's
+/// lock. @throws py::error_already_set the object's exception, and ValueError for an endless loop
 class PythonPolicy final : public hostsim::ThreadPolicy {
  public:
   explicit PythonPolicy(py::object object) : object_(std::move(object)) {}
@@ -79,7 +79,7 @@ class PythonPolicy final : public hostsim::ThreadPolicy {
   py::object object_;
 };
 
-/// Makes one policy object a thread, by whatever the name stands for when the thread is made.
+/// Makes one policy object a thread's policy. The name is looked up when the thread is created.
 class PythonScheduler final : public hostsim::Scheduler {
  public:
   explicit PythonScheduler(std::string name) : name_(std::move(name)) {}

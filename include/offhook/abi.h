@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-/** Exported by liboffhook; everything else in it is hidden. */
+/** Exported by liboffhook; all other symbols are hidden. */
 #if defined(__GNUC__)
 #define OH_API __attribute__((visibility("default")))
 #else

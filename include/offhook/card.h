@@ -22,19 +22,19 @@ extern "C" {
 
 /** All are mandatory. */
 struct oh_card_ops {
-  /** Acknowledge the interrupt. @return position at which the latest block ended (the receive position when it was
-   * raised). After coalesced interrupts this covers all of them. */
+  /** Acknowledges the interrupt. @return position at which the latest block ended (the receive position when it was
+   * raised), which covers all coalesced interrupts. */
   uint64_t (*acknowledge)(void* self);
   uint64_t (*rx_position)(void* self); /**< sample periods captured so far */
   uint64_t (*tx_position)(void* self); /**< sample periods played so far */
   /** Length of the blocks after the current one, within the limits of the streams.  @return 0 or -EINVAL */
   int (*set_block)(void* self, uint32_t periods);
-  /** The driver has queued transmit samples up to this position (exclusive), or read received ones up to it. The card
+  /** The driver has queued transmit samples, or read received samples, up to this position (exclusive). The card
    * compares with these positions to count underruns and overruns. */
   void (*tx_written)(void* self, uint64_t position);
   void (*rx_read)(void* self, uint64_t position);
-  /** Received samples before this position that have not been read are lost, because the device lost some of them. A
-   * card that loses samples only by overwriting returns 0. */
+  /** Unread samples before this position are lost, because the device lost some of them. A card that loses samples only
+   * by overwriting returns 0. */
   uint64_t (*rx_lost_before)(void* self);
 };
 

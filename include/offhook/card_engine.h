@@ -26,10 +26,10 @@ extern "C" {
 #endif
 
 /** The line at a codec: one end of a telephone line. exchange: the next n sample periods. The codec plays `played` into
- * the line and captures `captured` from it: n sample periods each, in the formats of the card. The two never share
- * memory. n is at most the shorter ring. Called in order of time and without gaps. Batch boundaries are arbitrary: the
- * result may depend on the samples only. The captured samples of a period may depend on all samples played up to it.
- * NULL: samples are not examined. */
+ * the line and captures `captured` from it, in different memory: n sample periods each, in the formats of the card. n
+ * is at most the shorter ring. Calls are in order of time and without gaps. Batch boundaries are arbitrary: the result
+ * may depend on the samples only. The captured samples of a period may depend on all samples played up to it. NULL:
+ * samples are not examined. */
 struct oh_line_end {
   void (*exchange)(void* self, const void* played, void* captured, size_t n);
   void* self;
@@ -52,11 +52,11 @@ struct oh_card_state {
   uint32_t off_hook;
   uint64_t rx_read, tx_written;
   /* the hardware's */
-  uint32_t rate_hz; /* of the slower direction, now */
+  uint32_t rate_hz; /* current rate of the slower direction */
   uint32_t ringing;
   uint64_t position;       /* sample periods captured and played */
   uint64_t finished_end;   /* of the newest finished block */
-  uint64_t rx_lost_before; /* samples not read before this position are lost */
+  uint64_t rx_lost_before; /* unread samples before this position are lost */
   uint64_t interrupts, overrun, underrun;
 };
 
@@ -64,11 +64,11 @@ struct oh_card_state {
 OH_API size_t oh_card_size(const struct oh_streams* streams);
 /** Initialises the memory of a card. Not real-time: clears it.  @return 0 or -EINVAL */
 OH_API int oh_card_init(void* memory, const struct oh_streams* streams);
-/** The driver's view of a card, from either side. @param size of the available memory @return 0, or -EINVAL: no card of
- * this build, or incomplete memory */
+/** The driver's view of a card, from either side. @param size of the available memory @return 0, or -EINVAL if it is
+ * not a card of this build or incomplete */
 OH_API int oh_card_attach(struct oh_card* card, void* memory, size_t size);
 
-/* State of a card's memory, from any thread. Real-time: yes. */
+/* State in a card's memory, from any thread. Real-time: yes. */
 OH_API uint64_t oh_card_position(const struct oh_card_state* state);
 OH_API struct oh_card_counters oh_card_counts(const struct oh_card_state* state);
 /* The line interface: the driver's side goes off hook, the hardware's side signals ringing. */
@@ -77,8 +77,8 @@ OH_API int oh_card_off_hook(const struct oh_card_state* state);
 OH_API void oh_card_set_ringing(struct oh_card_state* state, int ringing);
 OH_API int oh_card_ringing(const struct oh_card_state* state);
 
-/** A card's events: its rate, its interrupts and its losses, by its counters. The engine has one report. If the
- * hardware's process has no log, the driver's side has it instead. Zeroed at first, except for log and id. */
+/** A card's events from its counters: rate, interrupts and losses. The engine has the report, or the driver's side if
+ * the hardware's process has no log. Initially all members are zero except log and id. */
 struct oh_card_report {
   struct oh_event_log* log; /**< NULL: none */
   uint16_t id;              /**< of the card in the log */
@@ -89,7 +89,7 @@ struct oh_card_report {
 /** Writes all changes since the last call. Real-time: yes, O(1). */
 OH_API void oh_card_log_changes(struct oh_card_report* report, const struct oh_card_state* state, uint64_t now_ns);
 
-/** The hardware side. One thread; plain data. */
+/** The hardware side. For one thread; plain data. */
 struct oh_card_engine {
   struct oh_card_state* state;
   struct oh_card_report* report; /**< may be NULL */
@@ -100,33 +100,33 @@ struct oh_card_engine {
   uint64_t block_end;
 };
 
-/** @param card from oh_card_attach()  @param report may be NULL; outlives the engine */
+/** @param card from oh_card_attach()  @param report may be NULL; must outlive the engine */
 OH_API void oh_card_engine_init(struct oh_card_engine* engine, const struct oh_card* card,
                                 struct oh_card_report* report);
-/** Starts the first block, which the driver has programmed before. */
+/** Starts the first block, which the driver has already programmed. */
 OH_API void oh_card_engine_start(struct oh_card_engine* engine, uint64_t now_ns);
-/** Sets the rate. @param rate_hz of the slower direction; the ratio stays */
+/** Sets the rate. @param rate_hz of the slower direction; the ratio is unchanged */
 OH_API void oh_card_engine_set_rate(struct oh_card_engine* engine, uint32_t rate_hz, uint64_t now_ns);
 
-/** Sample periods until the current block ends; 0: it has ended, without a call of end_block. */
+/** Sample periods until the current block ends; 0 if it has ended without a call of end_block. */
 static inline uint32_t oh_card_engine_left(const struct oh_card_engine* engine) {
   return engine->block_end > engine->position ? (uint32_t)(engine->block_end - engine->position) : 0;
 }
 /** Advances by n sample periods, without ending the blocks that end in them. Real-time: if the line is. */
 OH_API void oh_card_engine_pass(struct oh_card_engine* engine, const struct oh_line_end* line, uint64_t n,
                                 uint64_t now_ns);
-/** End the current block if its samples have passed, and all later blocks that have passed completely. @return 1: raise
- * one interrupt for all of them; else 0 */
+/** Ends the current block if its samples have passed, and all later blocks that have passed completely. @return 1 if
+ * one interrupt must be raised for all of them, else 0 */
 OH_API int oh_card_engine_end_block(struct oh_card_engine* engine, uint64_t now_ns);
-/** Advances by n sample periods and ends the blocks in them. @return number of ended blocks: raise the interrupt if not
- * 0 */
+/** Advances by n sample periods and ends the blocks in them. @return number of ended blocks; if not 0, raise the
+ * interrupt */
 OH_API uint32_t oh_card_engine_run(struct oh_card_engine* engine, const struct oh_line_end* line, uint32_t n,
                                    uint64_t now_ns);
 /** As oh_card_engine_run(), for a remote line. @param[out] played, [in] captured: n sample periods each */
 OH_API uint32_t oh_card_engine_copy(struct oh_card_engine* engine, void* played, const void* captured, uint32_t n,
                                     uint64_t now_ns);
-/** Skips n sample periods in which the device neither captured nor played. Unread samples before them are also given
- * up. @return 1 when a block ended, else 0 */
+/** Skips n sample periods in which the device neither captured nor played. Unread samples before them are also lost.
+ * @return 1 if a block ended, else 0 */
 OH_API int oh_card_engine_skip(struct oh_card_engine* engine, uint64_t n, uint64_t now_ns);
 
 #ifdef __cplusplus

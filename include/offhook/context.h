@@ -41,7 +41,7 @@ enum oh_context_kind {
   OH_CONTEXT_ROUND_ROBIN, /**< RR p: SCHED_RR, 1 to 99 */
   OH_CONTEXT_WORKER,      /**< WORKER: a worker thread of normal priority */
   OH_CONTEXT_NORMAL,      /**< OTHER n: SCHED_OTHER at nice n, -20 to 19 */
-  OH_CONTEXT_OWN,         /**< this value and above: added by a program, see add_context_form() */
+  OH_CONTEXT_OWN,         /**< this value and higher ones: added by a program, see add_context_form() */
   OH_CONTEXT_LAST = 63
 };
 
@@ -50,16 +50,16 @@ struct oh_context_spec {
   enum oh_context_kind kind;
   int32_t priority; /**< THR, FIFO, RR; a higher value is more urgent */
   int32_t nice;     /**< OTHER */
-  int32_t x_ticks;  /**< RES: X of every Y, in clock interrupts of the host; unless period_ns is set */
+  int32_t x_ticks;  /**< RES: X of every Y in clock interrupts of the host, unless period_ns is set */
   int32_t y_ticks;
-  int64_t budget_ns; /**< RES: X of every Y, in time; both 0: in ticks */
+  int64_t budget_ns; /**< RES: X of every Y as times; both 0: use ticks */
   int64_t period_ns;
-  bool strict; /**< RES: never outside its slots, if the host distinguishes that */
+  bool strict; /**< RES: never run outside the slots, if the host distinguishes that */
 };
 
-/** Waits of requests for service so far. */
+/** Waiting times of service requests so far. */
 struct oh_context_latency {
-  uint64_t count; /**< served requests; 0: nothing is known */
+  uint64_t count; /**< number of served requests; 0: the other members are undefined */
   uint64_t last_ns;
   uint64_t max_ns;
 };
@@ -94,23 +94,23 @@ static inline bool oh_context_is_complete(const struct oh_context* context) {
          OH_CONTEXT_HAS(context, stop);
 }
 
-/** Switches to another context while the driver is running: another priority, another reservation, or another kind if
- * the host supports it. It takes effect between two service runs; requests are kept. Not real-time. @return 0, or a
- * negative errno if nothing was changed: -EINVAL not a context of this host, -EPERM not permitted, -EBUSY not admitted,
- * -EOPNOTSUPP (95 on Linux; the default) not supported */
+/** Switches to another context while the driver is running: another priority, reservation or, if the host supports it,
+ * kind. It takes effect between two service runs; requests are kept. Not real-time. @return 0, or a negative errno if
+ * nothing was changed: -EINVAL if it is not a context of this host, -EPERM if not permitted, -EBUSY if not admitted,
+ * -EOPNOTSUPP (95 on Linux; the default) if not supported */
 static inline int oh_context_reconfigure(const struct oh_context* context, const struct oh_context_spec* spec) {
   return OH_CONTEXT_HAS(context, reconfigure) ? context->ops->reconfigure(context->self, spec) : -95;
 }
 
-/** Waits of requests so far. From any thread. The default is a count of 0. */
+/** Waiting times of requests so far. From any thread. The default returns a count of 0. */
 static inline struct oh_context_latency oh_context_latency_of(const struct oh_context* context) {
   struct oh_context_latency latency = {0, 0, 0};
   if (OH_CONTEXT_HAS(context, latency)) context->ops->latency(context->self, &latency);
   return latency;
 }
 
-/** The context in the grammar ("FIFO 50"), cut to `size` with the terminating 0. The default is an empty text. @return
- * the length of the whole text */
+/** The context in the grammar ("FIFO 50"), truncated to `size` including the terminating 0. The default is an empty
+ * text. @return the length of the whole text */
 static inline size_t oh_context_describe(const struct oh_context* context, char* text, size_t size) {
   if (OH_CONTEXT_HAS(context, describe)) return context->ops->describe(context->self, text, size);
   if (size > 0) text[0] = 0;

@@ -33,7 +33,7 @@ struct Options {
   bool data_mode = true;
   /// Called with the current step and the finished share, 0 to 1, on the calling thread. May be empty.
   std::function<void(double share, const std::string& what)> progress = {};
-  /// For decode_calls(): name of the recording in messages and results; empty: that of the file.
+  /// For decode_calls(): name of the recording in messages and results; empty: the file's name.
   std::string name = {};
   /// A sentence for the notes of decode_file() and decode_samples(); empty: none.
   std::string remark = {};
@@ -63,7 +63,7 @@ bool modem_found(const Call& call);
 
 /// Schema offhook.decode/1. UTF-8, indented, ends with a line feed.
 std::string to_json(const Call& call);
-/// Text for users: the verdict, the timeline, and every field of the messages.
+/// Text for users: the verdict, the timeline, and all fields of the messages.
 std::string to_text(const Call& call);
 /// A self-contained HTML file.
 std::string to_html(const Call& call);
@@ -79,7 +79,7 @@ std::string to_labels(const Call& call);
 /// have all bits of data mode, eight per octet, the first in bit 0. Directions whose data were not decoded have no
 /// files.
 std::vector<std::pair<std::string, std::vector<std::uint8_t>>> payloads(const Call& call);
-/// The pages of a fax as one TIFF file (T.6), in the order in which they were sent; empty: no page was decoded.
+/// The pages of a fax as one TIFF file (T.6) in the order of transmission; empty if no page was decoded.
 std::vector<std::uint8_t> fax_tiff(const Call& call);
 
 }  // namespace offhook::decode

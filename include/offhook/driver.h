@@ -40,7 +40,7 @@ extern "C" {
 #endif
 
 enum oh_service_policy {
-  OH_SERVICE_ONE_BLOCK, /**< one block per run, as in the vendor's driver: one run per interrupt */
+  OH_SERVICE_ONE_BLOCK, /**< one block per run, as in the vendor's driver, which has one run per interrupt */
   OH_SERVICE_DRAIN_ALL  /**< all blocks owed at the start of the run; later blocks have their own request */
 };
 
@@ -50,16 +50,16 @@ struct oh_driver_config {
   struct oh_card card;
   struct oh_pump pump;
   struct oh_context context;
-  uint64_t (*now_ns)(void* clock); /**< the host's clock; any context */
+  uint64_t (*now_ns)(void* clock); /**< the host's clock, callable in any context */
   void* clock;
   struct oh_event_log* log; /**< may be NULL */
-  uint16_t id;              /**< of this driver in the log */
-  /** [oh_driver_staging_size(&card)], aligned to 8: one block's samples both ways; outlives the driver. NULL, which
-   * requires a NULL pump.process: samples are neither examined nor copied; everything else is unchanged. */
+  uint16_t id;              /**< id of this driver in the log */
+  /** [oh_driver_staging_size(&card)], aligned to 8: one block's samples of both directions; must outlive the driver.
+   * NULL requires a NULL pump.process: samples are then neither examined nor copied, but all else is unchanged. */
   void* staging;
   enum oh_service_policy policy;
-  uint32_t transmit_lead_samples;         /**< the longest block to the transmit ring */
-  uint32_t block_plan[OH_BLOCK_PLAN_MAX]; /**< samples per interrupt, repeated: e.g. 105, 105, 90 */
+  uint32_t transmit_lead_samples;         /**< at least the longest block, at most the transmit ring */
+  uint32_t block_plan[OH_BLOCK_PLAN_MAX]; /**< samples per interrupt, repeated: for example 105, 105, 90 */
   uint32_t block_plan_length;
 };
 
@@ -67,14 +67,14 @@ struct oh_driver_counters {
   uint64_t interrupts; /**< isr() calls */
   uint64_t blocks_served;
   uint64_t samples_served;
-  uint64_t blocks_late;       /**< blocks of which at least one output sample missed its position */
-  uint64_t samples_late;      /**< output samples dropped because their position had been played */
+  uint64_t blocks_late;       /**< blocks with at least one output sample that missed its position */
+  uint64_t samples_late;      /**< output samples dropped because their position was already played */
   uint64_t samples_filled_in; /**< received samples that were lost before service */
   uint32_t pending_max;       /**< largest number of samples pending after a block */
   uint32_t pending_last;
 };
 
-/** Plain data; fields are the driver's own. */
+/** Plain data; the fields are private to the driver. */
 struct oh_driver {
   struct oh_driver_config config;
   struct oh_driver_counters counters;
@@ -82,7 +82,7 @@ struct oh_driver {
   uint64_t owed_end[OH_OWED_MAX]; /**< end positions */
   uint64_t owed_head;             /**< blocks pushed, isr's */
   uint64_t owed_tail;             /**< blocks popped, service's */
-  /* the block plan: published by service under a sequence number (odd while it is being written), adopted by isr */
+  /* the block plan: published by service with a sequence number (odd while it is being written), adopted by isr */
   uint32_t plan_sequence;
   uint32_t new_plan[OH_BLOCK_PLAN_MAX];
   uint32_t new_plan_length;
@@ -93,12 +93,12 @@ struct oh_driver {
   uint32_t plan_next;
   uint32_t plan_adopted; /**< the sequence number of `plan` */
   /* service's own */
-  uint64_t rx_read;       /**< next received position to take */
+  uint64_t rx_read;       /**< next received position to read */
   uint64_t tx_next;       /**< position of the next transmit sample */
-  int in_run;             /**< between the first begin of a service run and its last end */
-  uint64_t run_head;      /**< owed_head when the run began: a run is bounded */
+  int in_run;             /**< whether a service run has begun and not ended */
+  uint64_t run_head;      /**< owed_head at the beginning of the run, which bounds it */
   uint32_t run_chunks;    /**< served in it */
-  uint32_t chunk_samples; /**< of the chunk in service */
+  uint32_t chunk_samples; /**< of the chunk that is being served */
   int chunk_ends_block;
   int block_late;
   /* the card's rings, and one chunk of each in the staging memory */
@@ -109,33 +109,33 @@ struct oh_driver {
 /** @return octets of staging memory for a driver of this card; 0 if the card's stream formats are invalid */
 OH_API size_t oh_driver_staging_size(const struct oh_card* card);
 
-/** Check the configuration, queue the transmit lead, program the first block. The card must not interrupt before this
- * returns. The first length of the plan is used twice at the start, because the first interrupt can only program the
- * block after the current one. @return 0 or -EINVAL. Not real-time. */
+/** Checks the configuration, queues the transmit lead and programs the first block. The card must not interrupt before
+ * this returns. The first length of the plan is used twice at the start, because the first interrupt can only program
+ * the block after the current one. @return 0 or -EINVAL. Not real-time. */
 OH_API int oh_driver_init(struct oh_driver* driver, const struct oh_driver_config* config);
 
-/** A new block plan (the modem changed phase or rate), from the next block on; no length may exceed the transmit lead.
- * From service's context. Real-time: yes.  @return 0, or -EINVAL; the old plan then stays */
+/** Sets a new block plan from the next block on (the modem changed phase or rate). No length may exceed the transmit
+ * lead. Call it in the context of service. Real-time: yes.  @return 0, or -EINVAL and the old plan remains */
 OH_API int oh_driver_set_block_plan(struct oh_driver* driver, const uint32_t* samples, uint32_t length);
 
 /** The card's interrupt. Real-time: yes, O(1). */
 OH_API void oh_driver_isr(struct oh_driver* driver);
 
-/** One service run: serve what the policy allows. Real-time: yes. @return blocks served */
+/** One service run: serves what the policy permits. Real-time: yes. @return number of blocks served */
 OH_API uint32_t oh_driver_service(struct oh_driver* driver);
 
-/** Take the oldest owed block (or its next chunk) and run the pump on it. Blocks overwritten as a whole are concealed
- * and skipped. @return its samples, or 0 when nothing is owed. */
+/** Takes the oldest owed block (or its next chunk) and runs the pump on it. Blocks that were overwritten completely are
+ * concealed and skipped. @return its samples, or 0 if no block is owed. */
 OH_API uint32_t oh_driver_service_begin(struct oh_driver* driver);
-/** Queue that block's output. */
+/** Queues the output of that block. */
 OH_API void oh_driver_service_output(struct oh_driver* driver);
-/** Count it. @return 1 if this run has more to do: the rest of the block, or another owed block that the policy allows.
+/** Counts the block. @return 1 if this run must continue: the rest of the block, or another owed block.
  * */
 OH_API int oh_driver_service_end(struct oh_driver* driver);
 
-/** @return blocks owed now */
+/** @return number of blocks owed now */
 OH_API uint32_t oh_driver_owed(const struct oh_driver* driver);
-/** @return received samples captured but not yet taken. */
+/** @return received samples that were captured but not read. */
 OH_API uint32_t oh_driver_pending(const struct oh_driver* driver);
 
 #ifdef __cplusplus

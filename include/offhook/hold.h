@@ -11,9 +11,9 @@ extern "C" {
 #endif
 
 enum oh_hold_order {
-  OH_HOLD_REQUEST = 0,    /**< request that the far end wait: the subscriber has another call */
-  OH_HOLD_RESUME,         /**< in OH_HOLD_AWAY: the line is back */
-  OH_HOLD_RECONNECT,      /**< restart at once, with the far end answering: faster than a lost connection */
+  OH_HOLD_REQUEST = 0,    /**< request that the far end wait, because the subscriber has another call */
+  OH_HOLD_RESUME,         /**< in OH_HOLD_AWAY: the line is available again */
+  OH_HOLD_RECONNECT,      /**< restart immediately if the far end answers, which is faster than a lost connection */
   OH_HOLD_CLEAR_INCOMING, /**< end the connection for an incoming call */
   OH_HOLD_CLEAR_OUTGOING, /**< end the connection for an outgoing call */
   OH_HOLD_CLEAR_OTHER
@@ -21,10 +21,10 @@ enum oh_hold_order {
 
 enum oh_hold_state {
   OH_HOLD_NONE = 0,
-  OH_HOLD_ASKED,   /**< an order was sent, no answer yet */
+  OH_HOLD_ASKED,   /**< a command was sent, but not answered */
   OH_HOLD_AWAY,    /**< granted: the far end waits, and nothing is sent */
   OH_HOLD_WAITING, /**< the far end has requested hold, and this end waits */
-  OH_HOLD_DENIED   /**< the request was denied, or the far end does not support it; until the next order */
+  OH_HOLD_DENIED   /**< the request was denied or the far end does not support it; until the next command */
 };
 
 #ifdef __cplusplus

@@ -21,7 +21,7 @@ enum oh_error_control {
   OH_ERROR_CONTROL_REQUIRED = 2
 };
 
-/** Directions of data compression, of this end. */
+/** Directions of data compression, from this end's view. */
 enum oh_lapm_compression { OH_LAPM_COMPRESS_SENT = 1, OH_LAPM_COMPRESS_RECEIVED = 2 };
 
 /** Memory of V.44 in one direction (V.44, Table 10): 8 bytes per codeword and 1 per character. */
@@ -31,15 +31,15 @@ struct oh_v44_parameters {
   uint32_t max_string; /**< 32 to 255 */
 };
 
-/** All members but the first are V.42's. */
+/** All members except the first concern V.42. */
 struct oh_link_config {
   enum oh_error_control error_control OH_BY_DEFAULT(OH_ERROR_CONTROL_REQUIRED);
   uint32_t skip_detection OH_BY_DEFAULT(0); /**< not 0: no detection phase */
   uint32_t window OH_BY_DEFAULT(15);        /**< unacknowledged frames, 15 to 127; 0: 15 */
-  uint32_t compression OH_BY_DEFAULT(0);    /**< V.42bis: set of enum oh_lapm_compression */
+  uint32_t compression OH_BY_DEFAULT(0);    /**< V.42bis: a set of enum oh_lapm_compression */
   uint32_t codewords OH_BY_DEFAULT(2048);   /**< largest dictionary of V.42bis, 512 to 65535 */
   uint32_t max_string OH_BY_DEFAULT(32);    /**< longest string of V.42bis, 6 to 250 */
-  uint32_t v44 OH_BY_DEFAULT(0);            /**< V.44, preferred to V.42bis: set of enum oh_lapm_compression */
+  uint32_t v44 OH_BY_DEFAULT(0);            /**< V.44, preferred to V.42bis: a set of enum oh_lapm_compression */
   struct oh_v44_parameters v44_tx OH_BY_DEFAULT({2048, 6144, 255}), v44_rx OH_BY_DEFAULT({2048, 6144, 255});
 };
 

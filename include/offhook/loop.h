@@ -13,17 +13,17 @@ extern "C" {
 enum oh_loop_order {
   OH_LOOP_END = 0, /**< end the test */
   OH_LOOP_LOCAL,   /**< send received data back */
-  OH_LOOP_REMOTE,  /**< request that the far end send our data back */
-  OH_LOOP_ALLOW,   /**< grant such requests of the far end, from now on */
-  OH_LOOP_REFUSE   /**< ignore them, as after init */
+  OH_LOOP_REMOTE,  /**< request that the far end send back this end's data */
+  OH_LOOP_ALLOW,   /**< grant such requests of the far end from now on */
+  OH_LOOP_REFUSE   /**< ignore such requests, as after init */
 };
 
 enum oh_loop_state {
   OH_LOOP_NONE = 0,
-  OH_LOOP_ASKED,   /**< the far end has been asked, or the test is being ended */
-  OH_LOOP_TESTING, /**< the far end sends back what the port sends */
+  OH_LOOP_ASKED,   /**< the request was sent, or the test is ending */
+  OH_LOOP_TESTING, /**< the far end sends back the data of the port */
   OH_LOOP_LOOPED,  /**< this end sends received data back */
-  OH_LOOP_REFUSED  /**< the far end did not answer the request; until the next order */
+  OH_LOOP_REFUSED  /**< the far end did not answer the request; until the next command */
 };
 
 #ifdef __cplusplus

@@ -35,11 +35,11 @@ extern "C" {
 #define OH_PLUGIN_ABI 1u
 
 /** Adds a pump. A plug-in or an embedding program calls it before a scenario is read.
- * @param type  copied; its name, formats and functions stay valid. Necessary are struct_size, name, formats,
- * format_count, roles, size, init, process, report_gap and status; others may be NULL. A type whose only role is the
+ * @param type  copied; its name, formats and functions must remain valid. Mandatory: struct_size, name, formats,
+ * format_count, roles, size, init, process, report_gap and status. Others may be NULL. A type whose only role is the
  * calling one has no far end and receives silence.
- * @param[out] reason  if it fails: one line, valid until the next call in this thread. May be NULL
- * @return 0; -EEXIST: the name is taken; -EINVAL: the type is incomplete, or of another version */
+ * @param[out] reason  on failure: one line, valid until the next call in this thread. May be NULL
+ * @return 0; -EEXIST if the name is taken; -EINVAL if the type is incomplete or of another version */
 OH_API int oh_register_pump(const struct oh_pump_type* type, const char** reason);
 
 #ifdef __cplusplus

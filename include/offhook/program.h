@@ -8,8 +8,8 @@
 namespace offhook {
 
 /// Runs `offhook` with the arguments of main(). Errors go to standard error as one line. Signal handlers are restored
-/// afterwards. Standard streams that are closed stay unusable, but keep their descriptors. @return the exit status: 0,
-/// 1 on error, 2 if the call ran but the context was not sufficient, 130 when interrupted
+/// afterwards. Closed standard streams remain unusable, but keep their descriptors. @return the exit status: 0, 1 on
+/// error, 2 if the call ran but the context was not sufficient, 130 if interrupted
 int run_program(int argc, const char* const* argv);
 
 }  // namespace offhook

@@ -31,29 +31,29 @@ extern "C" {
 
 struct oh_simulation;
 
-/** A simulation with the default settings. @return NULL: out of memory, or no host descriptions are installed */
+/** A simulation with the default settings. @return NULL without memory or installed host descriptions */
 OH_API struct oh_simulation* oh_simulation_create(const char** reason);
 /** @param simulation  may be NULL */
 OH_API void oh_simulation_destroy(struct oh_simulation* simulation);
 
-/** Reads a scenario. Earlier settings that the file does not name remain.  @param toml  the text of a file
+/** Reads a scenario. Keys that the file does not name keep their values.  @param toml  the text of a file
  * @return 0, or -EINVAL; `reason` has line and column */
 OH_API int oh_simulation_read(struct oh_simulation* simulation, const char* toml, const char** reason);
-/** Sets one key, as `--set KEY=VALUE`. @return 0 or -EINVAL */
+/** Sets one key, like `--set KEY=VALUE`. @return 0 or -EINVAL */
 OH_API int oh_simulation_set(struct oh_simulation* simulation, const char* key, const char* value, const char** reason);
 /** Adds a competing device, which costs the host time. @param name  unique, for reports  @param device  name of a
  * shipped device, file.toml, or the text of such a file  @param context  such as "DPC"  @return 0 or -EINVAL */
 OH_API int oh_simulation_add_device(struct oh_simulation* simulation, const char* name, const char* device,
                                     const char* context, const char** reason);
 
-/** Runs the call to its end. Results of an earlier run are replaced. @return 0: it ran, whatever the verdict; -EINVAL:
- * the settings do not fit together; -EIO: the run failed */
+/** Runs the call to its end. Results of an earlier run are replaced. @return 0 if it ran, whatever the verdict; -EINVAL
+ * if the settings do not fit together; -EIO if the run failed */
 OH_API int oh_simulation_run(struct oh_simulation* simulation, const char** reason);
 
-/** A result by its key: "figures.total.blocks_late", "pump.metrics.0.value". @return 0; -ENOENT: no such result, or no
- * run; -EINVAL: the result is no number. A truth value is 0 or 1 */
+/** A result by its key: "figures.total.blocks_late", "pump.metrics.0.value". @return 0; -ENOENT if there is no such
+ * result or no run; -EINVAL if the result is not a number. Boolean values are 0 or 1 */
 OH_API int oh_simulation_number(const struct oh_simulation* simulation, const char* key, double* value);
-/** @return a result that is a text, such as "verdict"; NULL: there is none. Valid until the next run */
+/** @return a text result, such as "verdict"; NULL if there is none. Valid until the next run */
 OH_API const char* oh_simulation_text(const struct oh_simulation* simulation, const char* key);
 /** @return all results as the JSON of summary.json; NULL before a run. Valid until the next run */
 OH_API const char* oh_simulation_json(const struct oh_simulation* simulation);

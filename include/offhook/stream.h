@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 enum oh_encoding {
-  OH_LINEAR16 = 0, /**< 16 bits, two's complement, of the host's byte order */
+  OH_LINEAR16 = 0, /**< 16 bits, two's complement, in the host's byte order */
   OH_MULAW = 1,    /**< G.711 mu-law, one octet per sample, as on the trunk (even bits not inverted) */
   OH_ALAW = 2      /**< G.711 A-law, one octet per sample, even bits inverted */
 };
@@ -27,17 +27,17 @@ enum oh_encoding {
 struct oh_stream_format {
   uint32_t rate_hz;
   enum oh_encoding encoding;
-  uint32_t ring_samples; /**< capacity of the card's ring of this direction; whole sample periods */
+  uint32_t ring_samples; /**< capacity of the card's ring in this direction, in whole sample periods */
   uint32_t block_min;    /**< sample periods; at least 1 */
-  uint32_t block_max;    /**< sample periods; at most half of either ring. Equal limits: a fixed block */
+  uint32_t block_max;    /**< sample periods; at most half of the smaller ring. Equal limits mean a fixed block */
 };
 
-/** Both directions of a card or of a pump. */
+/** Both directions of a card or a pump. */
 struct oh_streams {
   struct oh_stream_format rx, tx;
 };
 
-/** @return octets of one sample, 0 for an encoding that does not exist */
+/** @return octets of one sample; 0 for an encoding that does not exist */
 static inline uint32_t oh_sample_bytes(enum oh_encoding encoding) {
   return encoding == OH_LINEAR16 ? 2 : encoding == OH_MULAW || encoding == OH_ALAW ? 1 : 0;
 }
@@ -56,12 +56,12 @@ static inline uint32_t oh_streams_rate_hz(const struct oh_streams* s) {
 struct oh_ring {
   uint8_t* octets; /**< [periods * period_octets] */
   uint32_t periods;
-  uint32_t period_octets; /**< of one sample period: as many samples as the ratio of the rates */
+  uint32_t period_octets; /**< octets of one sample period, which has as many samples as the ratio of the rates */
   uint8_t silence;
 };
 
-/** @return the ring of `direction` (&s->rx or &s->tx) in the memory at `samples`; periods is 0 if there is no ring: the
- * encoding does not exist, the rates have no whole ratio, or the ring does not hold whole periods */
+/** @return the ring of `direction` (&s->rx or &s->tx) in the memory at `samples`; periods is 0 if the encoding does not
+ * exist, the rates have no integer ratio, or the ring does not hold whole periods */
 static inline struct oh_ring oh_ring_of(const struct oh_streams* s, const struct oh_stream_format* direction,
                                         const void* samples) {
   const uint32_t slower = oh_streams_rate_hz(s);
@@ -73,7 +73,7 @@ static inline struct oh_ring oh_ring_of(const struct oh_streams* s, const struct
   return ring;
 }
 
-/** Limits of a block that both directions allow. */
+/** Limits of a block that both directions permit. */
 static inline uint32_t oh_streams_block_min(const struct oh_streams* s) {
   return s->rx.block_min > s->tx.block_min ? s->rx.block_min : s->tx.block_min;
 }

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/** @return operations of either end; never NULL. oh_pump_config::max_bit_rate limits the primary channel. */
+/** @return operations of one end; never NULL. oh_pump_config::max_bit_rate limits the primary channel. */
 OH_API const struct oh_pump_type* oh_v34_source_type(void);
 OH_API const struct oh_pump_type* oh_v34_recipient_type(void);
 
@@ -33,41 +33,41 @@ enum oh_v34_channel { OH_V34_CHANNEL_NONE = 0, OH_V34_CHANNEL_CONTROL, OH_V34_CH
 struct oh_v34_half_duplex_status {
   OH_STRUCT_SIZE(struct oh_v34_half_duplex_status);
   enum oh_v34_channel channel;
-  uint32_t primary_bit_rate;    /**< bit/s; 0: not known yet */
-  uint32_t control_tx_bit_rate; /**< bit/s; 0: not known yet */
-  uint32_t control_rx_bit_rate; /**< bit/s; 0: not known yet */
-  float symbol_rate_hz;         /**< of the primary channel; 0: not known yet */
-  float carrier_hz;             /**< of the primary channel; 0: not known yet */
-  uint64_t primary_bits;        /**< taken from the port by a source, given to it by a recipient */
+  uint32_t primary_bit_rate;    /**< bit/s; 0: unknown */
+  uint32_t control_tx_bit_rate; /**< bit/s; 0: unknown */
+  uint32_t control_rx_bit_rate; /**< bit/s; 0: unknown */
+  float symbol_rate_hz;         /**< of the primary channel; 0: unknown */
+  float carrier_hz;             /**< of the primary channel; 0: unknown */
+  uint64_t primary_bits;        /**< bits that a source takes from the port, or a recipient gives to it */
   uint64_t control_bits_sent;
   uint64_t control_bits_received;
-  uint32_t control_retrains; /**< begun by either end (12.8) */
-  uint32_t primary_retrains; /**< begun by either end (12.7), and trainings repeated (12.3.3) */
+  uint32_t control_retrains; /**< times begun by either end (12.8) */
+  uint32_t primary_retrains; /**< times begun by either end (12.7), including repeated trainings (12.3.3) */
 };
 
-/** The functions below take the memory of either type. All are real-time safe. */
+/** The functions below accept the memory of both types. All are real-time safe. */
 
 /** The control channel's bits. Without a port, ones are sent and received bits are dropped. `port` is copied.
  * @pre oh_port_is_whole(port), and Phase 2 has not begun */
 OH_API void oh_v34_half_duplex_set_control_port(void* self, const struct oh_bit_port* port);
 
-/** Straight to Phase 2: V.8 and its silence are completed by other means. @pre Phase 2 has not begun */
+/** Starts with Phase 2, because V.8 and its silence were done elsewhere. @pre Phase 2 has not begun */
 OH_API void oh_v34_half_duplex_begin(void* self);
 
-/** The other channel: circuit 105 (12.5.3, 12.6.3). A recipient that receives a page turns also by itself when it
- * hears the source's control channel. @return 0, or -EAGAIN: no channel that could be left is in use */
+/** Changes to the other channel: circuit 105 (12.5.3, 12.6.3). A recipient of a page also changes by itself when it
+ * receives the source's control channel. @return 0, or -EAGAIN if no channel is in use that could be left */
 OH_API int oh_v34_half_duplex_turn(void* self);
 
-/** Limits that are negotiated when the control channel next begins (12.6.1.1, 12.6.2.3). @param max_bit_rate  of the
- * primary channel, bit/s; 0: none  @param control_bit_rate  that this end wants to receive: 1200 or 2400 */
+/** Sets limits that are negotiated when the control channel next begins (12.6.1.1, 12.6.2.3). @param max_bit_rate  of
+ * the primary channel, bit/s; 0: none  @param control_bit_rate  that this end wants to receive: 1200 or 2400 */
 OH_API void oh_v34_half_duplex_change(void* self, uint32_t max_bit_rate, uint32_t control_bit_rate);
 
-/** On the control channel, else nothing: train it again (12.8). */
+/** Trains the control channel again (12.8), if it is in use. */
 OH_API void oh_v34_half_duplex_retrain_control(void* self);
-/** After the start-up, else nothing: probe the line and train the primary channel again (12.7). */
+/** After the start-up: probes the line and trains the primary channel again (12.7). Before that it has no effect. */
 OH_API void oh_v34_half_duplex_retrain_primary(void* self);
 
-/** Snapshot. Members that the caller's struct_size does not have are left out. */
+/** A snapshot, without the members that the caller's struct_size does not have. */
 OH_API void oh_v34_half_duplex_get_status(const void* self, struct oh_v34_half_duplex_status* status);
 
 #ifdef __cplusplus

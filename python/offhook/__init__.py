@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Soft modems and other soft devices in any processing context, simulated: the laboratory of `offhook`, from Python.
+"""Soft modems and other soft devices in any processing context, simulated: the features of `offhook` in Python.
 
     import offhook
 
@@ -8,8 +8,8 @@
     call.events().query("kind == 'tx_underrun'") # pandas
     offhook.advise("g-lite", "nt2000-p2-450")["headline"]
 
-Figures come from the JSON and CSV of the program; docs/formats.md lists their columns. An error of the program becomes an
-offhook.Error with its message. The verdict "insufficient" is a result, not an error.
+The figures are those of the program's JSON and CSV; docs/formats.md lists their columns. An error of the program becomes
+an offhook.Error with its message. The verdict "insufficient" is a result, not an error.
 """
 
 import io
@@ -48,11 +48,11 @@ _policies = {}  # name: factory of a thread's policy; read by python/module.cpp
 
 
 class Error(RuntimeError):
-    """An error of the program: its message, with file, line and key if there are any."""
+    """An error of the program: its message, with file, line and key if known."""
 
 
 def program():
-    """@return the program to run: that of this package, or else the one in PATH  @raise Error if there is none"""
+    """@return the program to run: that of this package, else the one in PATH  @raise Error if there is none"""
     inside = _HERE / "program/bin/offhook"
     found = str(inside) if inside.exists() else shutil.which("offhook")
     if found is None:
@@ -74,7 +74,7 @@ def _answer(status, stdout, stderr):
 
 
 def _ask_with_policies(*arguments):
-    """As _ask(), with the policies of policy(): if there are any, the program runs in a fork of this process."""
+    """As _ask(), with the policies of policy(). If there are any, the program runs in a fork of this process."""
     if not _policies:
         return _ask(*arguments)
     sys.stdout.flush()
@@ -93,7 +93,7 @@ def _ask_with_policies(*arguments):
                 os._exit(status)
         try:
             status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        except KeyboardInterrupt:  # the child got the signal, too
+        except KeyboardInterrupt:  # the child also received the signal
             os.waitpid(child, 0)
             raise
         said = []
@@ -150,14 +150,14 @@ def run(scenario=None, *, context=None, seed=None, set=None, file=None, out=None
             arguments += [name, value]
     if scenario is not None and not isinstance(scenario, dict):
         return Call(json.loads(_ask_with_policies("run", scenario, *arguments, *_settings(settings))), folder)
-    with tempfile.TemporaryDirectory(prefix="offhook-") as empty:  # the defaults, and the keys that override them
+    with tempfile.TemporaryDirectory(prefix="offhook-") as empty:  # the defaults and the keys that override them
         (pathlib.Path(empty) / "call.toml").touch()
         said = _ask_with_policies("run", f"{empty}/call.toml", *arguments, *_settings({**(scenario or {}), **settings}))
     return Call(json.loads(said), folder)
 
 
 def read_events(path):
-    """The event log of a folder, or a file .ohlog, as a DataFrame: time_ns, cpu, kind, id, name, argument."""
+    """The event log of a folder or an .ohlog file as a DataFrame: time_ns, cpu, kind, id, name, argument."""
     return pandas.read_csv(io.StringIO(_ask("report", "export", "--csv", path)))
 
 
@@ -209,14 +209,14 @@ def law(device, *, tick_hz=None, x_max=None, buffers=None):
 
 
 def mttf(source, *, context="DPC", buffers=(2, 3, 4, 6), buffer_ms=(4, 6, 8, 10, 12, 16), hours=100, seed=1, unit_us=1):
-    """Mean time to an underrun on a host known by its latencies. @return one row per buffering"""
+    """Mean time to an underrun on a host that is described by its latencies. @return one row per buffering"""
     said = _ask("mttf", source, "--context", context, "--buffers", ",".join(map(str, buffers)), "--buffer-ms",
                 ",".join(map(str, buffer_ms)), "--hours", hours, "--seed", seed, "--unit-us", unit_us, "--quiet", "--json")  # fmt: skip
     return pandas.DataFrame(json.loads(said)["bufferings"])
 
 
 def advise(device, host=None, *, trace=None, set=None, seconds=None, repeats=None):
-    """Advise where a device's work should run on a host, with how many buffers, and why (`offhook advise --json`)."""
+    """Where a device's work should run on a host, with how many buffers, and why (`offhook advise --json`)."""
     arguments = ["advise", device, *([host] if host else []), "--json", *_settings(set)]
     for name, value in (("--trace", trace), ("--seconds", seconds), ("--repeats", repeats)):
         if value is not None:
@@ -232,11 +232,11 @@ def decode(recording):
 def policy(name, factory):
     """Registers a scheduling policy as a kind of `schedule()`, and as host.scheduler of `run()`, `sweep()` and `main()`.
 
-    @param factory  called with the priority of a thread, returns the policy of that thread, an object. Its methods, with
+    @param factory  called with the priority of a thread; returns that thread's policy, an object. Its methods, with
         times in ns: `standing(now)` (mandatory; the smallest value runs), `begin_job(now, release, deadline, woken)`,
         `charge(ran)`, `update(now)` (true: the thread moves behind its equals), `allowance()` (running time until the
         next update), `next_change(now)` (time at which the standing of a waiting thread changes), `sleep(now)`,
-        `stopped()`. None means never.
+        `stopped()`. None means "never".
     """
     if name not in _policies:
         _offhook.register_policy(name)
@@ -260,7 +260,7 @@ def schedule(system):
 
 
 def main(arguments):
-    """Runs the program in this process, with the policies of policy(). Prints as it does. @return its exit status"""
+    """Runs the program in this process, with policy()'s policies. It prints as usual. @return its exit status"""
     data = _HERE / "program/share/offhook"
     if data.exists():
         os.environ.setdefault("OFFHOOK_DATA_DIR", str(data))

@@ -37,7 +37,7 @@ void Chronicle::add(std::size_t line, std::int64_t unix_ms, std::string_view kin
 
 void Chronicle::compare(Line& line, const LineView& now, std::size_t number, std::int64_t unix_ms) {
   const LineView& before = line.before;
-  const bool stored = !before.state.view().empty();  // the first state of all is no event
+  const bool stored = !before.state.view().empty();  // the very first state is not an event
   if (stored && (now.phase != before.phase || now.state.view() != before.state.view())) {
     const std::string who = now.phase == Phase::kRinging && !now.caller.view().empty()
                                 ? fmt::format(", caller {}", of_one_direction(now.caller.view()))
@@ -56,7 +56,7 @@ void Chronicle::compare(Line& line, const LineView& now, std::size_t number, std
   if (now.demoted > before.demoted) add(number, unix_ms, "failure", "the watchdog demoted the thread");
 }
 
-/// Once per second at most: there may be many.
+/// At most once per second, because there may be many.
 void Chronicle::tell_losses(Line& line, const LineView& now, std::size_t number, std::int64_t unix_ms) {
   const auto counted = [](std::uint64_t n, std::string_view what, std::string_view more) {
     return fmt::format("{} {}{}{}", n, what, n == 1 ? "" : "s", more);

@@ -20,10 +20,10 @@ class Chronicle {
   static constexpr std::size_t kSeconds = 600, kEvents = 200;
   explicit Chronicle(std::size_t lines) : lines_(lines) {}
 
-  /// Records the current state of the lines. @param unix_ms  the time of day
+  /// Records the current state of the lines. @param unix_ms  the present time
   void look(std::span<const LineView> lines, std::int64_t unix_ms);
   /// {"t": [...], "snr_db": [...], "rx_level_dbm0": [...], "pending": [...], "dispatch_us": [...], "late": [...]}: a
-  /// column for each value, oldest first; null: not known. "t" is in ms since 1970.
+  /// column for each value, oldest first; null if unknown. "t" is in ms since 1970.
   nlohmann::ordered_json history(std::size_t line) const;
   /// [{"id", "t", "line", "kind", "text"}] with id > after, oldest first.
   nlohmann::ordered_json events(std::uint64_t after) const;
@@ -36,14 +36,14 @@ class Chronicle {
     std::int64_t unix_ms = 0;
     float snr_db = 0, rx_level_dbm0 = 0, dispatch_us = 0;
     std::uint32_t pending = 0;
-    std::uint64_t late = 0;  ///< blocks, within the second
+    std::uint64_t late = 0;  ///< blocks within the second
   };
   struct Line {
     LineView before;
     bool known = false;
     std::deque<Sample> samples;
     Sample now;
-    std::uint64_t late_told = 0;   // of the card, at the last second
+    std::uint64_t late_told = 0;   // counter of the card at the last second
     std::uint32_t slips_told = 0;  // of the call
   };
   struct Event {

@@ -63,7 +63,7 @@ class Socket final : public Connection {
   int fd_;
 };
 
-/// To the library a stream that has the head of a request, then ends.
+/// For the library, a stream that contains the head of a request and then ends.
 class Stream final : public httplib::Stream {
  public:
   Stream(Connection& connection, std::string head, const Limits& limits)
@@ -98,7 +98,7 @@ std::string refusal(std::string_view status, std::string_view why) {
       status, why.size() + 1, why);
 }
 
-/// The whole of a parameter as the number of a line. @return nothing: not one
+/// Parses the whole parameter as the number of a line. @return nothing if it is not one
 std::optional<std::size_t> line_number(const std::string& text, std::size_t lines) {
   if (text.empty()) return 0;
   std::size_t line = 0;
@@ -114,7 +114,7 @@ class Server::Http final : public httplib::Server {
   Http(const Board& board, std::string html, std::string host_name, const Limits& limits)
       : board_(board), html_(std::move(html)), host_name_(std::move(host_name)), limits_(limits) {
     svr_sock_ =
-        0;  // the library sends streams only from a server that listens; it uses the descriptor for nothing else
+        0;  // the library sends streams only from a server that listens; the descriptor has no other use
     set_default_headers({{"Cache-Control", "no-store"},
                          {"X-Content-Type-Options", "nosniff"},
                          {"X-Frame-Options", "DENY"},
@@ -146,7 +146,7 @@ class Server::Http final : public httplib::Server {
         if (errno == EMFILE || errno == ENOMEM) std::this_thread::sleep_for(std::chrono::milliseconds(50));
         continue;
       }
-      constexpr int kBuffer = 1 << 16;  // the kernel's buffer for a client that does not read
+      constexpr int kBuffer = 1 << 16;  // size of the kernel's buffer for a client that does not read
       setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &kBuffer, sizeof kBuffer);
       begin(fd);
     }
@@ -171,7 +171,7 @@ class Server::Http final : public httplib::Server {
     }
   }
 
-  /// @return nothing: it was refused, or nothing came
+  /// @return nothing if the request was refused or none arrived
   std::optional<RequestHead> receive(Connection& connection) const {
     const Clock::time_point end = Clock::now() + std::chrono::milliseconds(limits_.head_ms);
     std::string text;

@@ -35,7 +35,7 @@ namespace offhook::live_page {
 
 using modem::Snapshot;
 
-/// In memory that both processes have: the page's, read only.
+/// In memory that both processes share; the page's process only reads it.
 struct LivePage::Shared {
   Snapshot<PageView> page;
   std::size_t lines = 0;
@@ -75,7 +75,7 @@ void limit(int resource, rlim_t most) {
 void give_up_rights(int listener, int end) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_IGN);  // it ends with its command
   const sched_param normal{};
-  sched_setscheduler(0, SCHED_OTHER, &normal);  // of a command under chrt
+  sched_setscheduler(0, SCHED_OTHER, &normal);  // the policy of a command that runs under chrt
   setpriority(PRIO_PROCESS, 0, kNice);
   const int low = std::min(listener, end), high = std::max(listener, end);
   if (low > 3) close_range(3, static_cast<unsigned>(low - 1), 0);
@@ -171,7 +171,7 @@ LivePage::LivePage(const PageAddress& page, std::string_view title, std::size_t 
     looks.detach();
     Server server(board, text, page.host);
     server.run(listener, ends[0]);
-    _exit(0);  // while threads still serve
+    _exit(0);  // while threads are still serving
   } catch (const std::exception&) {
     _exit(1);
   }

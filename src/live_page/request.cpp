@@ -22,7 +22,7 @@ bool same_word(std::string_view a, std::string_view b) {
   return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// The next line of `text`, which is taken from it.
+/// The next line of `text`, from which it is removed.
 std::string_view take_line(std::string_view& text) {
   const std::size_t end = text.find('\n');
   std::string_view line = text.substr(0, end);
@@ -35,7 +35,7 @@ bool is_visible(char c) {
   return c > ' ' && c < 0x7f;
 }
 
-/// METHOD, target, version: three words of visible ASCII.
+/// METHOD, target and version: three words of visible ASCII.
 bool is_request_line(std::string_view line) {
   return line.size() <= kMostLineOctets &&
          std::all_of(line.begin(), line.end(), [](char c) { return c == ' ' || is_visible(c); }) &&

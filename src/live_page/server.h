@@ -22,7 +22,7 @@ namespace offhook::live_page {
 class Board {
  public:
   explicit Board(std::size_t lines) : lines_(lines), views_(lines), chronicle_(lines) {}
-  /// Stores a new state; wakes the threads that wait for one. @param views  [lines()]
+  /// Stores a new state and wakes the threads that wait for one. @param views  [lines()]
   void update(const std::vector<LineView>& views, const PageView& page, std::int64_t unix_ms);
   std::size_t lines() const { return lines_; }
 
@@ -35,7 +35,7 @@ class Board {
     std::uint64_t look = 0, event = 0, symbols = 0;
   };
   std::string begin(Cursor* cursor) const;
-  /// Waits for a new state, for at most a second. @return messages; empty: none
+  /// Waits for a new state, at most a second. @return messages; empty: none
   std::string next(Cursor* cursor) const;
 
  private:
@@ -48,36 +48,36 @@ class Board {
   Chronicle chronicle_;
   std::uint64_t looks_ = 0;
   std::int64_t unix_ms_ = 0;
-  std::string state_;  // one message for all streams
+  std::string state_;  // one message, shared by all streams
 };
 
 struct Limits {
-  std::uint32_t connections = 32;  ///< at once; further ones are refused with 503
+  std::uint32_t connections = 32;  ///< simultaneous ones; further ones are refused with 503
   std::uint32_t streams = 8;       ///< of them /events
-  int head_ms = 3000;              ///< until the head of a request is whole
-  int write_ms = 5000;             ///< for a client to read the written bytes
+  int head_ms = 3000;              ///< time until the head of a request must be complete
+  int write_ms = 5000;             ///< time for a client to read the written bytes
 };
 
 /// Octets to and from one client.
 class Connection {
  public:
   virtual ~Connection() = default;
-  /// @return octets, at least 1; 0: it has ended, or the time is over
+  /// @return number of octets, at least 1; 0 if it has ended or the time is over
   virtual std::size_t read(char* octets, std::size_t n, int timeout_ms) = 0;
-  /// @return false: the client is gone, or does not take them in time
+  /// @return false if the client is gone or does not read in time
   virtual bool write(std::string_view octets, int timeout_ms) = 0;
   virtual bool is_open() const = 0;
 };
 
 class Server {
  public:
-  /// @param html  content of `/`  @param host_name  the page's host name as given, if it was no address
+  /// @param html  content of `/`  @param host_name  host name given to the page, unless it was an address
   Server(const Board& board, std::string html, std::string host_name, const Limits& limits = {});
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// @return whether this build has the HTTP library; without it, serve() and run() do nothing
+  /// @return whether this build has the HTTP library; without it, serve() and run() have no effect
   static bool is_available();
   /// One request and its response.
   void serve(Connection& connection);

@@ -126,7 +126,7 @@ constexpr std::string_view kPhaseNames[] = {"on hook",    "ringing", "connecting
                                             "retraining", "on hold", "gone",       "running"};
 static_assert(std::size(kPhaseNames) == kPhases);
 
-/// A label's value: the format escapes three characters.
+/// The value of a label, in which the format escapes three characters.
 std::string label(std::string_view text) {
   std::string out;
   for (const char c : printable(text)) {
@@ -136,7 +136,7 @@ std::string label(std::string_view text) {
   return out;
 }
 
-/// A whole number as one; Prometheus reads either.
+/// Whole numbers without a fraction; Prometheus accepts both.
 std::string number_text(double value) {
   if (!std::isfinite(value)) return "NaN";
   if (value == std::floor(value) && std::fabs(value) < 1e15) return fmt::format("{:.0f}", value);
@@ -155,7 +155,7 @@ std::size_t figures_of(const LineView& view) {
 class Metrics {
  public:
   explicit Metrics(std::span<const LineView> lines) : lines_(lines) {}
-  /// Head of the following samples; written with the first of them.
+  /// Head of the following samples, written with the first of them.
   void head(std::string_view name, std::string_view what) {
     head_ = fmt::format("# HELP offhook_{0} {1}\n# TYPE offhook_{0} {2}\n", name, what,
                         name.ends_with("_total") ? "counter" : "gauge");
@@ -198,7 +198,7 @@ class Metrics {
         sample("card_figure", k, fmt::format("figure=\"{}\"", label(lines_[k].figures[f].key.view())),
                lines_[k].figures[f].value);
   }
-  /// A total of all lines.
+  /// A total over all lines.
   void total(std::string_view name, double value) {
     text_ += std::exchange(head_, "") + fmt::format("offhook_{} {}\n", name, number_text(value));
   }

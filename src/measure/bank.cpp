@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::uint32_t kRateHz = WiredCard::kRateHz;
 constexpr std::uint32_t kBurst = WiredCard::kBurst;
-constexpr std::uint32_t kBlockBursts = 12;  // of 100 samples on average
+constexpr std::uint32_t kBlockBursts = 12;  // mean over 100 samples
 constexpr double kConnectS = 20;
 
 double cpu_s(clockid_t clock) {
@@ -34,7 +34,7 @@ double cpu_s(clockid_t clock) {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-/// The hypervisor's time on one CPU, or on all, since this machine started.
+/// The time that the hypervisor took on one CPU or on all, since this machine started.
 double stolen_ms(std::optional<int> cpu) {
   std::ifstream in("/proc/stat");
   const std::string wanted = cpu ? fmt::format("cpu{}", *cpu) : "cpu";
@@ -49,7 +49,7 @@ double stolen_ms(std::optional<int> cpu) {
   return 0;
 }
 
-/// Plays the hardware of all cards.
+/// Acts as the hardware of all cards.
 class Hardware {
  public:
   Hardware(const BankConfig& config, BankModems& modems) : config_(config), modems_(modems) {

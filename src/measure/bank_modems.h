@@ -19,7 +19,7 @@
 
 namespace offhook::measure {
 
-/// A card whose samples another thread moves.
+/// A card whose samples are moved by another thread.
 class WiredCard final : public LocalCard {
  public:
   static constexpr std::uint32_t kRateHz = OH_MODEM_RATE_HZ;
@@ -40,7 +40,7 @@ class WiredCard final : public LocalCard {
 
   // The hardware's thread.
   void power_up() { oh_card_engine_start(&engine_, 0); }
-  /// The next burst. @param[out] played [kBurst]  @param captured [kBurst]  @return the card interrupts
+  /// The next burst. @param[out] played [kBurst]  @param captured [kBurst]  @return whether the card interrupts
   bool run(std::int16_t* played, const std::int16_t* captured) {
     return oh_card_engine_copy(&engine_, played, captured, kBurst, 0) > 0;
   }
@@ -58,9 +58,9 @@ class BankModems {
   std::size_t size() const { return cards_.size(); }
   WiredCard& card(std::size_t k) { return *cards_[k]; }
 
-  /// The hardware's thread.  Real-time: yes.
+  /// Runs in the hardware's thread.  Real-time: yes.
   virtual void interrupt(std::size_t k) = 0;
-  virtual void interrupts_ended() {}  ///< those of one burst
+  virtual void interrupts_ended() {}  ///< samples of one burst
   virtual oh_driver_counters counters(std::size_t k) const = 0;
   std::uint64_t blocks_late() const;
 
@@ -69,7 +69,7 @@ class BankModems {
   virtual int connected() const = 0;
   virtual void work() {}  ///< now and then
   virtual std::vector<std::string> shortcomings() const = 0;
-  /// After the hardware's end: the counts of drivers, cards and contexts, and the received data.
+  /// After the end of the hardware: the counts of drivers, cards and contexts, and the received data.
   void add_up(BankResult& result);
 
  protected:
@@ -79,7 +79,7 @@ class BankModems {
   std::vector<std::unique_ptr<WiredCard>> cards_;
 };
 
-/// Started, their lines silent. @throws std::runtime_error: privileges
+/// Creates and starts them with silent lines. @throws std::runtime_error for missing privileges
 std::unique_ptr<BankModems> make_bank_modems(const BankConfig& config);
 
 }  // namespace offhook::measure

@@ -25,7 +25,7 @@ std::size_t octets(std::uint32_t periods, const oh_pump_format& format, const oh
   return periods * (direction.rate_hz / periods_hz(format)) * oh_sample_bytes(direction.encoding);
 }
 
-/// A pump with its block of either direction.
+/// A pump and its block of each direction.
 class End {
  public:
   End(const oh_pump_type& type, const oh_pump_format& format, oh_pump_role role, std::uint32_t io_delay,
@@ -47,7 +47,7 @@ class End {
   std::vector<std::uint8_t>& received() { return rx_; }
   std::vector<std::uint8_t>& sent() { return tx_; }
   bool in_data_mode() const { return pump_.status().state == OH_PUMP_DATA; }
-  /// FNV-1a over all that it sent.
+  /// FNV-1a over everything that it sent.
   void add_to_hash() {
     for (const std::uint8_t octet : tx_) hash_ = (hash_ ^ octet) * 0x100000001b3;
   }
@@ -69,7 +69,7 @@ class End {
   std::uint64_t hash_ = 0xcbf29ce484222325;
 };
 
-/// Two ends and their connection. The far end hears the signal of one step in the next.
+/// Two ends and their connection. Each end receives in one step what the other sent in the previous step.
 class PumpCall {
  public:
   virtual ~PumpCall() = default;
@@ -91,7 +91,7 @@ class WiredCall final : public PumpCall {
   }
 };
 
-/// A clean digital trunk with the digital modem, which answers, at its end.
+/// A clean digital trunk with the answering digital modem at its end.
 class TrunkCall final : public PumpCall, private hostsim::DigitalEnd {
  public:
   TrunkCall(const BatchConfig& config, std::uint32_t seed, std::pmr::memory_resource* states)
@@ -120,7 +120,7 @@ std::unique_ptr<PumpCall> make_call(const BatchConfig& config, std::uint32_t see
   return std::make_unique<TrunkCall>(config, seed, states);
 }
 
-/// Ends that advance in one call, and the duration of that.
+/// Ends that advance in one call, and the duration of that call.
 class Group {
  public:
   void add(End& end) {
@@ -156,7 +156,7 @@ class Group {
   Cost together_, one_by_one_;
 };
 
-/// Some calls, their ends in groups of one type and format.
+/// Several calls, whose ends are in groups of one type and format.
 class Bank {
  public:
   Bank(const BatchConfig& config, int first, int count) : config_(config), type_(*config.modem.type()) {
@@ -182,7 +182,7 @@ class Bank {
  private:
   const BatchConfig& config_;
   const oh_pump_type& type_;
-  std::pmr::monotonic_buffer_resource states_;  // of the pumps, one after the other
+  std::pmr::monotonic_buffer_resource states_;  // of the pumps called one after the other
   std::vector<std::unique_ptr<PumpCall>> calls_;
   std::vector<Group> groups_;
 };
@@ -204,8 +204,8 @@ BatchResult measure_batch(const BatchConfig& config, const std::function<bool(do
     if (connecting % 64 == 0) go_on = progress(0);
   }
   result.connected_after_s = static_cast<double>(connecting) * block_s;
-  // Half of the work is the bank, half its calls one by one. Every second block of the bank is not advanced in one
-  // call, on the same caches.
+  // Half of the work is the bank, the other half its calls one by one. Every second block of the bank is advanced one
+  // by one, on the same caches.
   for (std::uint64_t k = 0; go_on && k < data_steps; ++k) {
     bank.step(true, k % 2 == 0);
     if (k % 64 == 0) go_on = progress(0.5 * static_cast<double>(k) / static_cast<double>(data_steps));

@@ -18,7 +18,7 @@ struct BatchConfig {
   Modulation modem = kV34;
   int calls = 32;            ///< of two pumps each
   std::uint32_t block = 96;  ///< sample periods a step
-  double data_s = 5;         ///< of line time, in data mode
+  double data_s = 5;         ///< of line time in data mode
 };
 
 /// The pumps that are advanced in one call.
@@ -26,21 +26,21 @@ struct BatchGroup {
   std::string name;  ///< "v34", "v90 digital"
   int pumps = 0;
   std::uint64_t state_bytes = 0;  ///< of one
-  double together_ns = 0;         ///< a sample period of one pump, in data mode
-  double one_by_one_ns = 0;       ///< the same pumps by process(), one after the other
-  double alone_ns = 0;            ///< by process(), with no more than one call
+  double together_ns = 0;         ///< ns per sample period of one pump in data mode
+  double one_by_one_ns = 0;       ///< the same pumps by individual process() calls
+  double alone_ns = 0;            ///< by process(), with only one call
 };
 
 struct BatchResult {
   int calls = 0, connected = 0;
   double connected_after_s = 0;            ///< of line time
-  std::uint64_t bits = 0, bits_wrong = 0;  ///< compared, and of those
-  int calls_same = 0;                      ///< that gave the same samples alone; of those that were tried alone
+  std::uint64_t bits = 0, bits_wrong = 0;  ///< compared calls; of these:
+  int calls_same = 0;                      ///< calls whose samples are the same alone; of those that were tried alone
   int calls_alone = 0;
   std::vector<BatchGroup> groups;
 };
 
-/// @param progress  share done; false: stop
+/// @param progress  finished share; if it returns false, stops
 BatchResult measure_batch(const BatchConfig& config, const std::function<bool(double)>& progress);
 
 }  // namespace offhook::measure

@@ -65,7 +65,7 @@ std::string first_of(const std::vector<Culprit>& culprits, const std::string& bu
 
 std::vector<Culprit> had_the_cpu(const std::vector<KernelEvent>& events, int cpu, std::int64_t begin,
                                  std::int64_t end) {
-  // Events outside are moved to its edges, where they get no time.
+  // Events outside are moved to its edges, where they have no duration.
   traces::LoadBuilder builder;
   for (KernelEvent e : events) {
     if (e.cpu != cpu || e.type == Type::kWaking || e.type == Type::kSoftirqRaise) continue;

@@ -16,11 +16,11 @@
 namespace offhook::measure {
 
 struct CauseConfig {
-  LatencyConfig latency;  ///< threshold_ns > 0; its hooks are this measurement's
+  LatencyConfig latency;  ///< threshold_ns > 0; this measurement sets the hooks
   int samples_hz = 4'000;
 };
 
-/// A thread, softirq or interrupt that had the CPU while the thread waited.
+/// A thread, softirq or interrupt that used the CPU while the thread waited.
 struct Culprit {
   std::string name, as;  ///< "stress-ng-vm", "softirq"
   std::int64_t ns = 0;
@@ -33,25 +33,25 @@ struct SampledFunction {
 
 struct CauseResult {
   LatencyResult latency;
-  bool found = false;  ///< the threshold was passed
+  bool found = false;  ///< whether the threshold was exceeded
   WakeupStages stages;
   std::string verdict;                   ///< one sentence
-  std::vector<Culprit> culprits;         ///< from due to running, on the thread's CPU; the longest first
-  std::vector<std::string> timeline;     ///< events of that time, one line each
-  std::vector<SampledFunction> samples;  ///< of that time, on that CPU; the most first
+  std::vector<Culprit> culprits;         ///< from the due time to running, on the thread's CPU; the longest first
+  std::vector<std::string> timeline;     ///< events during that time, one line each
+  std::vector<SampledFunction> samples;  ///< samples during that time on that CPU; the most frequent first
   std::uint64_t lost_events = 0;
   std::vector<std::string> without;  ///< unavailable parts (samples)
 };
 
-/// @param look  as measure_latency
+/// @param look  as in measure_latency
 /// @throws std::runtime_error naming the missing privilege
 CauseResult measure_cause(const CauseConfig& config, const std::function<bool(const LatencyResult&)>& look);
 
-/// Who had `cpu` from `begin` to `end`, the longest first; idle too. @param events  in order of time
+/// The users of `cpu` from `begin` to `end`, including idle, the longest first. @param events  in order of time
 std::vector<Culprit> had_the_cpu(const std::vector<traces::KernelEvent>& events, int cpu, std::int64_t begin,
                                  std::int64_t end);
 
-/// The same from events that are there already.
+/// The same, from events that already exist.
 void judge(CauseResult& result, const std::vector<traces::KernelEvent>& events, const Wakeup& wakeup, int pid,
            const std::string& thread);
 

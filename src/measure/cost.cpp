@@ -24,7 +24,7 @@ modem::Modem::Config end_of(const Modulation& modem, oh_pump_role role, std::uin
           .io_delay_samples = io_delay};
 }
 
-/// Answers, and sends without end.
+/// Answers, and sends continuously.
 class Far final : public hostsim::FarEnd {
  public:
   explicit Far(const Modulation& modem) : end(end_of(modem, OH_PUMP_ANSWER)) { end.start(); }
@@ -89,7 +89,7 @@ CostResult measure_cost(const CostConfig& config, const std::function<bool(doubl
   result.connected = connected_samples > 0;
   for (int p = 0; p < 2; ++p) {
     CostPhase& phase = result.phases[static_cast<std::size_t>(p)];
-    // The median, because this machine's interrupts enlarge the mean.
+    // The median, because interrupts of this machine increase the mean.
     const double mean_block =
         phase.blocks == 0 ? 1 : static_cast<double>(counts[p]) / static_cast<double>(phase.blocks);
     phase.ns_per_sample = static_cast<double>(phase.cost.quantile(0.5)) / mean_block;

@@ -24,19 +24,19 @@ struct CostPhase {
   std::uint64_t blocks = 0;
   LogLinearHistogram cost;   ///< CPU time of a block, ns
   double ns_per_sample = 0;  ///< at the median
-  double share = 0;          ///< of this CPU, at the median
+  double share = 0;          ///< share of this CPU, at the median
 };
 
 struct CostResult {
   std::vector<CostPhase> phases;
-  bool connected = false;  ///< data mode was reached
+  bool connected = false;  ///< whether data mode was reached
   std::uint64_t state_bytes = 0;
 };
 
-/// Two pumps over a clean simulated line; the calling one is timed. @param progress  share done; false: stop
+/// Two pumps over a clean simulated line; the calling one is timed. @param progress  finished share; false stops it
 CostResult measure_cost(const CostConfig& config, const std::function<bool(double)>& progress);
 
-/// A cost profile (traces/data/profiles) from it. @param name  of the machine, for the comment
+/// The result as a cost profile (traces/data/profiles). @param name  of the machine, for the comment
 std::string to_profile(const CostConfig& config, const CostResult& result, const std::string& machine);
 
 }  // namespace offhook::measure

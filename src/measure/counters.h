@@ -20,14 +20,14 @@ struct CounterKind {
   std::uint64_t config;
   bool hardware;
 };
-/// Counters of the hardware: cycles, instructions, reads and writes of data, misses of caches and TLBs; and of the
-/// kernel: page faults, context switches, migrations.
+/// Hardware counters (cycles, instructions, data reads and writes, misses of caches and TLBs) and kernel counters (page
+/// faults, context switches, migrations).
 const std::vector<CounterKind>& counter_kinds();
 
-/// One counter of this thread and of all that it starts, user and kernel mode together (as the paper's).
+/// One counter of this thread and all threads that it starts, for user and kernel mode together (as in the paper).
 class Counter {
  public:
-  /// @throws std::runtime_error: why this machine, or this user, does not have it
+  /// @throws std::runtime_error with the reason why this machine or this user does not have it
   explicit Counter(const CounterKind& kind);
   ~Counter();
   Counter(const Counter&) = delete;
@@ -40,10 +40,10 @@ class Counter {
   int fd_ = -1;
 };
 
-/// Which of counter_kinds() there are, and in one sentence why not the hardware's.
+/// The available counter_kinds(), and one sentence why hardware counters are missing.
 struct CountersHere {
   std::vector<const CounterKind*> kinds;
-  std::string statement;  ///< empty: all are there
+  std::string statement;  ///< empty: all are available
 };
 CountersHere counters_here();
 

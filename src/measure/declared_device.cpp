@@ -24,10 +24,10 @@ namespace offhook::measure {
 namespace {
 
 constexpr int kRingKb = 4096;                    // a CPU: some 80,000 events
-constexpr std::int64_t kKeptNs = 2'000'000'000;  // events before the worst block was seen
+constexpr std::int64_t kKeptNs = 2'000'000'000;  // number of events before the worst block was noticed
 constexpr auto kLook = std::chrono::milliseconds(50);
 
-/// Work of a known length: a chain of multiplications that the compiler keeps.
+/// Work of a known length: a chain of multiplications that the compiler preserves.
 void work(std::uint64_t rounds) {
   std::uint64_t x = rounds;
   for (std::uint64_t i = 0; i < rounds; ++i) {
@@ -48,7 +48,7 @@ double rounds_per_ns() {
   return static_cast<double>(kRounds) / static_cast<double>(std::max<std::uint64_t>(least, 1));
 }
 
-/// The lengths of the blocks, as a driver's plan gives them: the first twice, since the first interrupt can program
+/// The lengths of the blocks in a driver's plan. The first one is used twice, because the first interrupt can program
 /// only the block after the current one.
 class Blocks {
  public:
@@ -67,7 +67,7 @@ class Blocks {
   bool first_ = true;
 };
 
-/// The pump that works, and the line with the due times of its blocks.
+/// The pump that does the work, and the line with the due times of its blocks.
 class Work {
  public:
   explicit Work(const hostsim::SoftDevice& device)
@@ -83,7 +83,7 @@ class Work {
   int tid() const { return tid_.load(); }
 
  private:
-  // The card's thread: samples were moved, and a block of them may be whole.
+  // The card's thread: samples were moved, and a block of them may be complete.
   static void exchange(void* self, const void*, void* captured, std::size_t n) {
     auto& w = *static_cast<Work*>(self);
     if (captured != nullptr) {
@@ -92,7 +92,7 @@ class Work {
     }
     const std::int64_t now = now_ns();
     w.moved_ += n;
-    // The earliest burst gives the begin of the card's clock; a burst that came late gives a later time.
+    // The earliest burst determines the beginning of the card's clock, because a late burst gives a later time.
     const double since_ns = static_cast<double>(w.moved_) * 1e9 / w.device_.rate_hz;
     w.began_ = std::min(w.began_, now - static_cast<std::int64_t>(since_ns));
     for (std::size_t left = n; left > 0;) {
@@ -153,12 +153,12 @@ class Work {
   double rounds_per_ns_;
   std::mt19937_64 random_{1};
   std::uniform_real_distribution<double> spread_{-1, 1};
-  std::array<float, 1024> varied_{};  // of the costs of successive blocks
+  std::array<float, 1024> varied_{};  // random costs of successive blocks
   // The card's thread.
   std::uint64_t moved_ = 0, position_ = 0, blocks_due_ = 0;
   std::int64_t began_ = std::numeric_limits<std::int64_t>::max();
   std::uint32_t left_of_line_ = 0;
-  std::array<std::atomic<std::int64_t>, 4096> whole_{};  // when each block was, more than a ring can hold
+  std::array<std::atomic<std::int64_t>, 4096> whole_{};  // due times of the blocks, more than a ring can hold
   // The service.
   Blocks served_, due_;
   std::uint64_t served_blocks_ = 0;
@@ -172,7 +172,7 @@ class Work {
 class Watch {
  public:
   Watch() : trace_(all_scheduling_events(), kRingKb) { trace_.on(); }
-  /// After the events of a complete block were received.
+  /// Call it after the events of a complete block were received.
   void look(const Work& work, DeclaredDevice& result) {
     const WorstBlock worst = work.worst();
     trace_.read(events_);

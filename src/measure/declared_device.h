@@ -19,12 +19,12 @@ namespace offhook::measure {
 struct DeclaredDeviceConfig {
   LiveContextConfig context;
   double seconds = 10;
-  int interrupt_priority = 85;  ///< SCHED_FIFO, of the thread that plays the card
-  bool cause = false;           ///< record the kernel's trace, and search it for the cause of the worst block
+  int interrupt_priority = 85;  ///< SCHED_FIFO priority of the thread that acts as the card
+  bool cause = false;           ///< whether to record the kernel's trace, and find the worst block's cause there
   DeviceWatch watch{};
 };
 
-/// The block whose work ended latest after its samples were there. CLOCK_MONOTONIC, ns.
+/// The block whose work ended latest after its samples had arrived. CLOCK_MONOTONIC, ns.
 struct WorstBlock {
   std::uint64_t number = 0;  ///< from 0
   std::int64_t due = 0, begun = 0, ended = 0;
@@ -33,13 +33,13 @@ struct WorstBlock {
 struct DeclaredDevice {
   LiveDevice live;
   WorstBlock worst;
-  std::vector<Culprit> had;  ///< the CPU from `due` to `ended`, the longest first; empty without `cause`
+  std::vector<Culprit> had;  ///< users of the CPU from `due` to `ended`, the longest first; empty without `cause`
   std::string verdict;       ///< one sentence; empty without `cause`
   std::uint64_t lost_events = 0;
 };
 
-/// @param progress  share done; false: stop
-/// @throws std::runtime_error: privileges; std::invalid_argument with the device's problem
+/// @param progress  finished share; if it returns false, stops
+/// @throws std::runtime_error for missing privileges; std::invalid_argument with the device's problem
 DeclaredDevice measure_declared_device(const hostsim::SoftDevice& device, const DeclaredDeviceConfig& config,
                                        const std::function<bool(double)>& progress);
 

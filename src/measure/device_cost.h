@@ -22,16 +22,16 @@ struct DeviceCost {
     std::uint32_t bps = 0;
   };
   std::vector<BitRate> bit_rates;  ///< of both directions
-  bool in_data_mode = false;       ///< data mode was reached
+  bool in_data_mode = false;       ///< whether data mode was reached
 };
 
-/// The near end of a scenario with a device on a line, in blocks of its device, with nothing else on the host.
-/// @param data_s  of data mode  @param progress  share done; false: stop  @throws std::invalid_argument
+/// The near end of a scenario with a device on a line, in blocks of the device. Nothing else runs on the host.
+/// @param data_s  of data mode  @param progress  share; false stops it  @throws std::invalid_argument
 DeviceCost measure_device_cost(const hostsim::Scenario& scenario, double data_s,
                                const std::function<bool(double)>& progress);
 
-/// The scenario's device with measured values in place of its own: block_us the median of data mode, spread
-/// from there to the 99 % quantile, worst_us the longest block of the start-up, phi 1.
+/// The scenario's device with measured values: block_us is the median in data mode, spread the distance to the 99 %
+/// quantile, worst_us the longest block of the start-up, phi 1.
 hostsim::SoftDevice measured_device(const hostsim::Scenario& scenario, const DeviceCost& cost);
 
 }  // namespace offhook::measure

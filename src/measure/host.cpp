@@ -61,7 +61,7 @@ void null_and_syscalls(Bench& bench) {
                  }});
 }
 
-/// Next to the program in the build tree, or at its installed place.
+/// Next to the program in the build tree, or in its installed place.
 fs::path trivial_program(const char* linking) {
   std::error_code none;
   const fs::path here = fs::read_symlink("/proc/self/exe", none).parent_path();
@@ -97,7 +97,7 @@ void exec(Bench& bench) {
   }
 }
 
-/// TCP over the loopback, the receiver in a thread.
+/// TCP over the loopback interface, with the receiver in a thread.
 void network(Bench& bench) {
   constexpr std::size_t kBytes = 256 * 1024;
   for (const int buffer : {24 * 1024, 0}) {
@@ -174,7 +174,7 @@ void workloads(Bench& bench) {
       const auto wanted = static_cast<std::uint64_t>(bench.config().workload_repetitions) + 1;
       while (load.rounds() < wanted && load.failure().empty() && bench.keep_going(name)) usleep(20'000);
       row.values = load.seconds();
-      if (!row.values.empty()) row.values.erase(row.values.begin());  // the first reads its files from the disk
+      if (!row.values.empty()) row.values.erase(row.values.begin());  // the first round reads its files from the disk
       if (row.values.size() >= wanted) row.values.resize(wanted - 1);
       row.skipped = !load.failure().empty() ? load.failure() : row.values.empty() ? "interrupted" : "";
     } catch (const std::exception& e) {
@@ -212,7 +212,7 @@ HostResult measure_host(const HostConfig& config, const std::function<bool(doubl
   HostResult result;
   result.file_system = file_system_of(config.folder);
   Bench bench(config, result, progress);
-  workloads(bench);  // first: loads are forked, and there may be no threads yet
+  workloads(bench);  // first, because loads are forked, and there may be no threads yet
   null_and_syscalls(bench);
   exec(bench);
   memory(bench);

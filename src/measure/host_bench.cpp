@@ -20,11 +20,11 @@ void Bench::row(const std::string& name, const std::string& what, const std::str
                 const Body& body, const std::string& remark) {
   if (!next(name)) return;
   HostRow row{.name = name, .what = what, .unit = unit, .values = {}, .counters = {}, .skipped = {}, .remark = remark};
-  const double counted = scale > 0 ? body.operations : 1;  // of a transfer, not of a byte
+  const double counted = scale > 0 ? body.operations : 1;  // per transfer, not per byte
   const int repetitions = std::min(config_.repetitions, body.at_most);
   try {
     const std::uint64_t interrupts = interrupts_so_far();
-    for (int k = -1; k < repetitions; ++k) {  // the first warms up
+    for (int k = -1; k < repetitions; ++k) {  // the first one is a warm-up
       body.before();
       const std::int64_t begin = now_ns();
       body.work();

@@ -8,21 +8,21 @@
 
 namespace offhook::measure {
 
-/// @throws std::runtime_error with errno in words
+/// @throws std::runtime_error with the text of errno
 [[noreturn]] void fail(const std::string& what);
 
-/// Work that the compiler must not leave out.
+/// Work that the compiler must not remove.
 template <class T>
 void keep(const T& value) {
   asm volatile("" : : "g"(&value) : "memory");
 }
 
-/// The parts of one repetition; only `work` is measured.
+/// The parts of one repetition, of which only `work` is measured.
 struct Body {
   std::function<void()> work;
   double operations = 1;  ///< in one repetition
   std::function<void()> before = [] {}, after = [] {};
-  int at_most = 1 << 20;  ///< repetitions, if each takes long
+  int at_most = 1 << 20;  ///< repetitions if each takes long
 };
 
 class Bench {
@@ -32,7 +32,7 @@ class Bench {
     result_.counters = counters_.statement;
   }
 
-  /// @return there is time for it: the row is to be measured
+  /// @return whether there is time to measure this row
   bool next(const std::string& name) {
     stopped_ = stopped_ || !progress_(static_cast<double>(done_++) / kRows, name);
     return !stopped_;
@@ -43,7 +43,7 @@ class Bench {
     return !stopped_;
   }
 
-  /// @param scale  of ns in one unit; 0: the unit is MB/s and an operation a byte
+  /// @param scale  ns per unit; 0: the unit is MB/s, and an operation is one byte
   void row(const std::string& name, const std::string& what, const std::string& unit, double scale, const Body& body,
            const std::string& remark = "");
   void skip(const std::string& name, const std::string& what, const std::string& why) {

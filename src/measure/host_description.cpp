@@ -38,7 +38,7 @@ std::string or_else(const std::string& text, const char* otherwise) {
   return text.empty() || text == "(null)" ? otherwise : text;
 }
 
-/// The value of the first line of /proc/cpuinfo or /proc/self/status that begins with `name`.
+/// The value in the first line of /proc/cpuinfo or /proc/self/status that begins with `name`.
 std::string value_of(const fs::path& file, std::string_view name) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -49,13 +49,13 @@ std::string value_of(const fs::path& file, std::string_view name) {
   return "";
 }
 
-/// A choice such as "none voluntary (full)", the chosen one.
+/// The chosen one in a text such as "none voluntary (full)".
 std::string chosen(const std::string& line) {
   const std::size_t open = line.find_first_of("(["), close = line.find_first_of(")]");
   return open < close && close != std::string::npos ? line.substr(open + 1, close - open - 1) : "";
 }
 
-/// CONFIG_HZ is not exported everywhere; the coarse clocks' resolution is one tick (TICK_NSEC).
+/// CONFIG_HZ is not exported everywhere, but the resolution of the coarse clocks is one tick (TICK_NSEC).
 long tick_hz() {
   timespec t{};
   if (clock_getres(CLOCK_MONOTONIC_COARSE, &t) != 0 || t.tv_nsec == 0) return 0;
@@ -89,8 +89,8 @@ std::string container(const fs::path& root) {
   return fs::exists(root / ".dockerenv") ? "docker" : "none";
 }
 
-/// The time that the process's control group may have, "max" or "20000 of 100000 us": beyond it everything is
-/// throttled.
+/// The time limit of the process's control group, "max" or
+/// "20000 of 100000 us". Beyond it, the group is throttled.
 std::string cpu_quota(const fs::path& root) {
   const std::string group = value_of(root / "proc/self/cgroup", "0::");
   if (group.empty()) return "unknown";
@@ -123,7 +123,7 @@ std::string allowed_cpus() {
   return text;
 }
 
-/// CAP_SYS_NICE of the effective set: real-time priorities without a limit.
+/// CAP_SYS_NICE in the effective set: real-time priorities without a limit.
 std::string may_nice(const fs::path& root) {
   constexpr int kCapSysNice = 23;
   const std::string mask = value_of(root / "proc/self/status", "CapEff");

@@ -25,13 +25,13 @@ struct HostDescription {
 };
 extern const record::Table kHostDescription;
 
-/// @param root  the parent of /proc, /sys and /run (a test's own tree; system calls use the real system)
+/// @param root  the parent of /proc, /sys and /run (for tests; system calls use the real system)
 HostDescription describe_host(const std::filesystem::path& root = "/");
-/// This machine's, as the header of an event log has it.
+/// The description of this machine, as in the header of an event log.
 nlohmann::ordered_json host_description();
 
-/// Name and value of each entry, for people: in the order of the table, then unknown keys.
-/// @param host  any JSON object, of a log of any version
+/// Name and value of each entry for people, in the order of the table, then unknown keys.
+/// @param host  any JSON object, from a log of any version
 std::vector<std::pair<std::string, std::string>> host_in_words(const nlohmann::json& host);
 
 }  // namespace offhook::measure

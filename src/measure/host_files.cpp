@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Files in a separate folder, removed at the end.
+/// Files in a separate folder, which is removed at the end.
 class Files {
  public:
   Files(const fs::path& folder, int count, int folders, std::size_t bytes) : folder_("host", folder) {

@@ -14,20 +14,20 @@ namespace offhook::measure {
 namespace {
 
 constexpr double kMsPerNs = 1e-6;
-constexpr double kLeastMs = 1e-6;  // the least that a host's keys take
+constexpr double kLeastMs = 1e-6;  // minimum that a host's keys accept
 
-/// 10, 100, 1000 ... below half of all wake-ups, and all of them.
+/// 10, 100, 1000 ... up to half of all wake-ups, and all of them.
 std::vector<double> decades(std::uint64_t count) {
   std::vector<double> waits;
   const auto all = static_cast<double>(count);
   for (double n = 10; n * 2 <= all; n *= 10) waits.push_back(n);
-  waits.push_back(std::max(2.0, all));  // once in one would be the least
+  waits.push_back(std::max(2.0, all));  // once in one would be the minimum
   return waits;
 }
 
 using Quantile = std::function<double(double share)>;  // ns
 
-/// The latencies in ms that one of `waits` waits exceeds, for each number of them, as a list in TOML.
+/// A TOML list of the latencies in ms that one of `waits` waits exceeds, for each number of waits.
 std::string worst_cases(const std::vector<double>& waits, const Quantile& ns) {
   std::vector<std::string> ms;
   for (const double n : waits)
@@ -39,7 +39,7 @@ std::string least(const Quantile& ns) {
   return fmt::format("{:.6g}", std::max(kLeastMs, ns(0) * kMsPerNs));
 }
 
-/// "thread_ms = [...]" and its least.
+/// "thread_ms = [...]" and its minimum.
 std::string lists(const std::string& service, const std::vector<double>& waits, const Quantile& ns) {
   return fmt::format("{0}_least_ms = {1}\n{0}_ms = {2}\n", service, least(ns), worst_cases(waits, ns));
 }
@@ -56,12 +56,12 @@ std::string word(const nlohmann::ordered_json& host, const char* key) {
   return found != host.end() && found->is_string() ? found->get<std::string>() : "unknown";
 }
 
-/// Its real-time priority; 0: it has none.
+/// Its real-time priority; 0: none.
 int priority_of(const ContextSpec& context) {
   return hostsim::thread_kind(context) == hostsim::ThreadKind::kRealTime ? context.priority : 0;
 }
 
-/// Hours of use that each of the decades covers.
+/// Hours of use that each decade covers.
 std::string use_hours(const std::vector<double>& waits, double interval_us) {
   std::vector<std::string> hours;
   for (const double n : waits) hours.push_back(fmt::format("{:.6g}", n * interval_us * 1e-6 / 3600));
@@ -79,7 +79,7 @@ std::string thread_row(const MeasuredContext& m, double interval_us) {
                      use_hours(waits, interval_us), least(of(m.thread)), worst_cases(waits, of(m.thread)));
 }
 
-/// The thread that the host's [latency] is of: that of the least real-time priority, if there is one.
+/// The thread that gives the host's [latency]: the one with the least real-time priority, if any.
 const MeasuredContext& base_of(const HostProfile& p) {
   const MeasuredContext* base = &p.threads.front();
   for (const MeasuredContext& m : p.threads) {
@@ -89,7 +89,7 @@ const MeasuredContext& base_of(const HostProfile& p) {
   return *base;
 }
 
-/// A text in TOML's quotes.
+/// A text in TOML quotes.
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
@@ -145,7 +145,7 @@ std::string to_host_file(const HostProfile& p, const nlohmann::ordered_json& hos
   if (stages) {
     out += lists("interrupt", waits, of(p.interrupt));
     if (p.softirq.count() > 0) {
-      // Linux's DPC: late by as much as the interrupt, and then by as much as the softirq waited after that.
+      // Linux's equivalent of a DPC: delayed by the interrupt, and then by the softirq.
       out += lists("dpc", waits, [&](double share) { return of(p.interrupt)(share) + of(p.softirq)(share); });
     }
   } else {

@@ -23,7 +23,7 @@ namespace offhook::measure {
 namespace {
 constexpr std::size_t kPages = 32;  // a power of two
 
-/// As the kernel writes it for the sample type below.
+/// In the kernel's format for the sample type below.
 struct SampleRecord {
   perf_event_header header;
   std::uint64_t ip;
@@ -94,7 +94,7 @@ std::vector<IpSample> IpSampler::read() const {
     const auto* data = static_cast<const unsigned char*>(ring.memory) + page;
     const std::uint64_t head = control->data_head;
     __sync_synchronize();
-    // Written backwards: the newest record is at the head, older ones follow it, for at most the ring's size.
+    // The kernel writes it backwards: the newest record is at the head, older ones follow, at most the ring's size.
     for (std::uint64_t at = head; at - head + sizeof(perf_event_header) <= size;) {
       unsigned char bytes[sizeof(SampleRecord)];
       for (std::size_t k = 0; k < sizeof bytes; ++k) bytes[k] = data[(at + k) & (size - 1)];

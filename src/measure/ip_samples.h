@@ -23,8 +23,8 @@ class IpSampler {
   ~IpSampler();
   IpSampler(const IpSampler&) = delete;
   IpSampler& operator=(const IpSampler&) = delete;
-  void off();  ///< the rings keep the newest 4096 or so samples per CPU
-  /// In order of time; off() first.
+  void off();  ///< the rings keep about the newest 4096 samples per CPU
+  /// In order of time. Call off() first.
   std::vector<IpSample> read() const;
 
  private:
@@ -32,7 +32,7 @@ class IpSampler {
   std::vector<Ring> rings_;
 };
 
-/// Names of kernel addresses, from /proc/kallsyms: empty names without the right to see it.
+/// Names of kernel addresses, from /proc/kallsyms. Without permission to read it, names are empty.
 class KernelSymbols {
  public:
   KernelSymbols();

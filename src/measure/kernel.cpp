@@ -40,7 +40,7 @@ class Peer {
         },
         this);
     const sched_param p{priority};
-    pthread_setschedparam(thread_, SCHED_FIFO, &p);  // not permitted: stays normal, reported once by the caller
+    pthread_setschedparam(thread_, SCHED_FIFO, &p);  // not permitted: it stays normal; the caller reports that once
   }
   ~Peer() { pthread_join(thread_, nullptr); }
   Peer(const Peer&) = delete;
@@ -62,7 +62,7 @@ struct Semaphore {
   sem_t s;
 };
 
-/// A bounded message queue as the report's: whole messages of 32 bytes.
+/// A bounded message queue as in the report: whole messages of 32 bytes.
 class Queue {
  public:
   static constexpr long kMessages = 10;  // the limit of an unprivileged user
@@ -91,7 +91,7 @@ class Queue {
 
 struct Timer {
   KernelRow row;
-  /// `operation` so often, each timed; `before` comes before every `batch` of them and is not timed.
+  /// Calls and times `operation` this many times. `before` is called before every `batch` of them and not timed.
   template <class Operation, class Before>
   void time(int repetitions, Operation operation, int batch, Before before) {
     for (int k = 0; k < repetitions; ++k) {
@@ -128,8 +128,8 @@ class Bench {
   const std::function<void(double)>& progress_;
 };
 
-/// This thread stays on its CPU, at a priority if permitted, for as long as this lives. Threads that it makes
-/// stay there: no operation crosses CPUs.
+/// Keeps this thread on its CPU, with a priority if permitted, during the object's lifetime. Threads that it starts
+/// stay there, so no operation crosses CPUs.
 class OnOneCpu {
  public:
   OnOneCpu() {
@@ -224,8 +224,8 @@ void clocks(Bench& bench) {
 void threads(Bench& bench) {
   bench.measure("Create Task", "pthread_create, priority set, pthread_join",
                 [&](Timer& t) { t.time(bench.repetitions / 10 + 1, [] { Peer peer(kHigh, [] {}); }); });
-  // Linux cannot suspend a thread of the same process: SIGSTOP stops them all. A thread that waits for its turn on a
-  // futex is suspended in the report's sense.
+  // Linux cannot suspend a thread of the same process: SIGSTOP stops all of them. A thread that waits on a futex for
+  // its turn is suspended in the report's sense.
   const auto futex = [](std::atomic<int>& word, int operation, int value) {
     syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
   };

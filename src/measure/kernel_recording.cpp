@@ -7,7 +7,7 @@ namespace offhook::measure {
 
 namespace {
 
-constexpr int kKilobytes = 8192;  // of ring a CPU: seconds of a busy machine
+constexpr int kKilobytes = 8192;  // ring size per CPU: seconds of a busy machine
 
 }  // namespace
 

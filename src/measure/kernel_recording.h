@@ -16,11 +16,11 @@ inline constexpr const char* kKernelName = "kernel.txt";  ///< in a live call's 
 /// load.
 class KernelRecording {
  public:
-  /// Begins. @throws std::runtime_error: the file, or a missing requirement of the kernel's trace
+  /// Begins. @throws std::runtime_error for the file, or a missing requirement of the kernel's trace
   explicit KernelRecording(OutputFile file);
-  /// Reads new events; ten times per second is enough.
+  /// Reads new events. Ten times per second is sufficient.
   void drain();
-  /// Ends it. @throws std::runtime_error when the file could not be written
+  /// Ends it. @throws std::runtime_error if the file could not be written
   void close();
   std::uint64_t lost() const { return trace_.lost(); }
   std::uint64_t events() const { return events_; }

@@ -20,7 +20,7 @@
 #include <stdexcept>
 #include <system_error>
 
-extern "C" {  // its header does not declare this
+extern "C" {  // not declared in its header
 #include <kbuffer.h>
 }
 
@@ -39,7 +39,7 @@ constexpr std::string_view kInstance = "offhook-";  // "offhook-PID-START-N", ST
 
 /// @return ticks since the machine was started; 0: there is no such process
 std::uint64_t start_of(std::uint64_t pid) {
-  // Field 22 of /proc/PID/stat; the second, in parentheses, may have anything in it.
+  // Field 22 of /proc/PID/stat. The second field, in parentheses, may contain anything.
   const std::string stat = contents(fmt::format("/proc/{}/stat", pid));
   std::istringstream fields(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
   std::string field;
@@ -47,7 +47,7 @@ std::uint64_t start_of(std::uint64_t pid) {
   return fields ? std::strtoull(field.c_str(), nullptr, 10) : 0;
 }
 
-/// An instance of an Offhook process that has ended, by its name.
+/// An instance of an ended Offhook process, recognised by its name.
 bool is_left_behind(std::string_view name) {
   if (!name.starts_with(kInstance)) return false;
   std::vector<std::uint64_t> numbers;
@@ -60,7 +60,7 @@ bool is_left_behind(std::string_view name) {
     if (!rest.empty() && !rest.starts_with('-')) return false;
     rest.remove_prefix(rest.empty() ? 0 : 1);
   }
-  if (numbers.size() == 2) return start_of(numbers[0]) == 0;  // as earlier versions named them
+  if (numbers.size() == 2) return start_of(numbers[0]) == 0;  // names in earlier versions
   return numbers.size() == 3 && start_of(numbers[0]) != numbers[1];
 }
 
@@ -175,7 +175,7 @@ std::uint64_t KernelTrace::lost() const {
 void KernelTrace::read(std::vector<traces::KernelEvent>& into) {
   const auto first = static_cast<std::ptrdiff_t>(into.size());
   for (std::size_t cpu = 0; cpu < impl_->raw.size(); ++cpu) {
-    // As many pages as a ring may hold, so that a machine that traces faster than this reads cannot keep it here.
+    // At most as many pages as a ring may have, so that a machine that traces faster than this reads cannot block it.
     for (int left = 1 << 14; left > 0; --left) {
       const ssize_t n = ::read(impl_->raw[cpu], impl_->page.data(), impl_->page.size());
       if (n <= 0) break;

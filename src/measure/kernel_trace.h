@@ -18,11 +18,11 @@ class KernelTrace {
  public:
   struct Wanted {
     std::string event;     ///< "sched/sched_switch", "irq_vectors/local_timer_entry"; optional ones may be absent
-    std::string filter{};  ///< the kernel's, "next_pid == 17"; empty: all
+    std::string filter{};  ///< the kernel's filter, "next_pid == 17"; empty: all events
     bool optional = false;
   };
-  /// Makes the instance, switched off. @param kilobytes of ring per CPU
-  /// @throws std::runtime_error naming the missing part (root, or tracefs) and how to get it
+  /// Creates the instance, switched off. @param kilobytes of ring per CPU
+  /// @throws std::runtime_error naming the missing requirement (root, or tracefs) and how to get it
   KernelTrace(const std::vector<Wanted>& wanted, int kilobytes);
   ~KernelTrace();
   KernelTrace(const KernelTrace&) = delete;
@@ -31,24 +31,24 @@ class KernelTrace {
   /// One write to an open file: a real-time thread may call it.
   void on();
   void off();
-  /// Appends the events so far in order of time (within one call).
+  /// Appends the events so far, in order of time within one call.
   void read(std::vector<traces::KernelEvent>& into);
-  std::uint64_t lost() const;  ///< events that the rings had no room for
+  std::uint64_t lost() const;  ///< events for which the rings had no room
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-/// Remove the instances of Offhook processes that have ended: after SIGKILL an instance continues to trace and keeps
-/// its rings. The kernel refuses to remove an instance that another process has open; it stays. Does nothing without
-/// permission.
+/// Removes the instances of ended Offhook processes. After SIGKILL, an instance
+/// continues to trace and keeps its rings. The kernel does not remove an instance
+/// that another process has open. Without permission, there is no effect.
 /// @param root  of tracefs
 void remove_stale_instances(const std::filesystem::path& root);
 /// In the tracefs of this machine.
 void remove_stale_instances();
 
-/// sched_switch, sched_waking, interrupts, softirqs, timers: all that may come between a timer and its thread.
+/// sched_switch, sched_waking, interrupts, softirqs, timers: everything that may occur between a timer and its thread.
 std::vector<KernelTrace::Wanted> all_scheduling_events();
 
 }  // namespace offhook::measure

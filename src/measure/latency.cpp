@@ -18,7 +18,7 @@ namespace offhook::measure {
 
 namespace {
 
-/// From the probe's thread to the observer's. When full, it drops events: the histograms still have every wake-up.
+/// From the probe's thread to the observer's. If it is full, events are dropped; the histograms have all.
 class WakeupRing {
  public:
   explicit WakeupRing(bool wanted) : ring_(wanted ? kSize : 0) {}
@@ -42,16 +42,16 @@ class WakeupRing {
   std::atomic<std::size_t> pushed_{0}, popped_{0};
 };
 
-/// The probe owns one result and never waits; the observer reads a copy that the probe makes on request.
+/// The probe owns one result and never waits; the observer reads a copy, which the probe makes on request.
 struct Shared {
   explicit Shared(const LatencyConfig& of) : config(of), wakeups(static_cast<bool>(of.on_wakeups)) {}
   const LatencyConfig& config;
   LatencyResult probe, shown;
-  std::atomic<int> wanted{0};  // 1: a copy is requested, 2: it has been made
+  std::atomic<int> wanted{0};  // 1: a copy was requested, 2: it is complete
   std::atomic<bool> stop{false};
   WakeupRing wakeups;
 
-  /// @return false: it was late by the threshold, which ends the measurement
+  /// @return false if it was late by the threshold, which ends the measurement
   bool wake(std::int64_t due) {
     const timespec at{due / 1'000'000'000, due % 1'000'000'000};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr);
@@ -65,7 +65,7 @@ struct Shared {
     if (config.at_threshold) config.at_threshold();
     return false;
   }
-  /// In the context that is measured.
+  /// Runs in the measured context.
   void run() {
     probe.tid = gettid();
     probe.policy = sched_getscheduler(0);
@@ -79,7 +79,7 @@ struct Shared {
         ++probe.missed;
       }
       if (wanted.load(std::memory_order_acquire) == 1) {
-        shown = probe;  // same sizes: no allocation
+        shown = probe;  // equal sizes, so no allocation
         wanted.store(2, std::memory_order_release);
       }
       probe.own_cost.add(static_cast<std::uint64_t>(now_ns() - woken));

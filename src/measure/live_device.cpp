@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kSpareS = 0.5;
 
-/// Decides by its received data: the far end of a rehearsal does not exist.
+/// Decides by the received data, because a rehearsal has no far end.
 bool near_in_data(const hostsim::Scenario& scenario, const LiveDevice& r) {
   if (r.radio) return r.radio->received.due > 0;
   if (r.pump) return r.pump->near_in_data;
@@ -39,7 +39,7 @@ std::unique_ptr<LiveCard> open_card_for(const std::string& address, const oh_str
   return card;
 }
 
-/// Blocks and lead of the device, as far as the rings of the card hold them.
+/// Blocks and lead of the device, limited by the rings of the card.
 LiveDriverConfig driver_config(const hostsim::SoftDevice& device, const LiveCard& card) {
   const oh_streams& streams = card.card().streams;
   const std::uint32_t longest = oh_streams_block_max(&streams);
@@ -60,7 +60,7 @@ LiveDevice measure_live_device(const hostsim::Scenario& scenario, const LiveDevi
   const hostsim::SoftDevice device = hostsim::device_at_work(scenario);
   const auto connection = hostsim::make_device_connection(scenario, nullptr);
   std::optional<Rehearsal> rehearsal;
-  // The card takes samples before the first check and after the last.
+  // The card reads samples before the first check and after the last one.
   if (config.recorded) rehearsal.emplace(scenario, config.seconds + kSpareS, progress);
   const std::unique_ptr<LiveCard> card =
       config.card.empty()
@@ -90,7 +90,7 @@ LiveDevice measure_live_device(const hostsim::Scenario& scenario, const LiveDevi
   result.yields = driver.context().yields();
   result.throttles = driver.context().throttles();
   result.without = driver.shortcomings();
-  // This thread owns the pumps now, and can read their status.
+  // This thread owns the pumps now and can read their status.
   connection->exchange_user_data(static_cast<hostsim::Ns>(result.seconds * 1e9));
   result.dmt = connection->dmt_status();
   result.radio = connection->radio_status();

@@ -20,8 +20,8 @@
 
 namespace offhook::measure {
 
-/// An observer of a measurement that runs: its event log, and a call about twenty times per second from the thread that
-/// waits for the end.
+/// An observer of a running measurement: its event log, and a callback about twenty times per second from the thread
+/// that waits for the end.
 struct DeviceWatch {
   oh_event_log* log = nullptr;
   std::function<void(const LiveDriver&, const LiveCard&)> look{};
@@ -29,10 +29,10 @@ struct DeviceWatch {
 
 struct LiveDeviceConfig {
   LiveContextConfig context;
-  double seconds = 10;          ///< with the start-up
-  int interrupt_priority = 85;  ///< SCHED_FIFO, of the thread that plays the card and the far end
-  bool recorded = false;        ///< it plays a rehearsal instead of line and far end (rehearsal.h)
-  std::string card;             ///< address of a card (driver/session/devices.h) with its own line; empty: by the clock
+  double seconds = 10;          ///< including the start-up
+  int interrupt_priority = 85;  ///< SCHED_FIFO priority of the thread that acts as the card and the far end
+  bool recorded = false;        ///< whether it plays a rehearsal instead of line and far end (rehearsal.h)
+  std::string card;             ///< address of a card with a line (driver/session/devices.h); empty: a clock
   DeviceWatch watch{};
 };
 
@@ -40,24 +40,24 @@ struct LiveDevice {
   double seconds = 0;
   oh_driver_counters driver{};
   oh_card_counters card{};
-  std::uint32_t buffer_samples = 0;                   ///< of the device, in the periods that the driver counts
-  LogLinearHistogram dispatch, service;               ///< ns: from interrupt to service, and CPU time of a service
+  std::uint32_t buffer_samples = 0;                   ///< of the device, in periods that the driver counts
+  LogLinearHistogram dispatch, service;               ///< ns: from interrupt to service; CPU time of a service
   std::uint64_t yields = 0, throttles = 0;            ///< of a reservation
   std::shared_ptr<const hostsim::DmtStatus> dmt;      ///< null if there is none
   std::shared_ptr<const hostsim::RadioStatus> radio;  ///< null if there is none
   std::shared_ptr<const hostsim::PumpStatus> pump;    ///< null if there is none
   std::optional<std::uint64_t> sent_otherwise;        ///< periods, if a rehearsal was played
-  bool in_data = false;                               ///< at the end; of a rehearsal: the near end has been
+  bool in_data = false;                               ///< at the end; in a rehearsal: the near end was in data mode
   std::vector<std::string> without;
-  /// Nothing late, nothing lost.
+  /// No late block and no loss.
   bool in_time() const {
     return sent_otherwise.value_or(0) == 0 && driver.samples_late == 0 && card.underrun_samples == 0 &&
            card.overrun_samples == 0;
   }
 };
 
-/// The device of a scenario over its line. @param progress  share done; false: stop
-/// @throws std::runtime_error: privileges; std::invalid_argument: an impossible property of the device or its line
+/// The device of a scenario over its line. @param progress  finished share; if it returns false, stops
+/// @throws std::runtime_error for missing privileges; std::invalid_argument for an impossible device or line
 LiveDevice measure_live_device(const hostsim::Scenario& scenario, const LiveDeviceConfig& config,
                                const std::function<bool(double)>& progress);
 

@@ -44,7 +44,7 @@ struct LoadProcess::Shared {
 
 namespace {
 
-constexpr int kGraceMs = 1500;  // from SIGTERM to SIGKILL
+constexpr int kGraceMs = 1500;  // time from SIGTERM to SIGKILL
 
 std::string error_text(int error) {
   return std::generic_category().message(error);
@@ -61,7 +61,7 @@ sigset_t waited_for() {
 
 bool g_stopping = false;  // of the supervisor's process
 
-/// Waits for one of the two, for at most `ms`.
+/// Waits for one of the two signals, at most `ms`.
 void wait_signal(int ms) {
   const sigset_t set = waited_for();
   const timespec time{ms / 1000, ms % 1000 * 1'000'000L};
@@ -78,19 +78,19 @@ std::vector<pid_t> children_of_self() {
   return all;
 }
 
-/// Ends all descendants of this process: children of a killed child become its own, so the loop terminates.
+/// Ends all descendants of this process. Children of a killed child become its own, so the loop terminates.
 void end_descendants() {
   const std::int64_t begin = now_ns();
   for (std::int64_t told_ms = -1000;;) {
     const std::int64_t ms = (now_ns() - begin) / 1'000'000;
-    if (ms > 4 * kGraceMs) return;  // stuck in the kernel; it has its signal
+    if (ms > 4 * kGraceMs) return;  // blocked in the kernel; the signal is pending
     if (ms - told_ms >= 100) {
       told_ms = ms;
       for (const pid_t pid : children_of_self()) kill(pid, ms < kGraceMs ? SIGTERM : SIGKILL);
     }
     for (;;) {
       const pid_t ended = waitpid(-1, nullptr, WNOHANG);
-      if (ended < 0) return;  // ECHILD: none is left
+      if (ended < 0) return;  // ECHILD: no child is left
       if (ended == 0) break;
     }
     wait_signal(10);
@@ -151,7 +151,7 @@ void Supervisor::wait(pid_t program, const std::string& name) const {
   }
 }
 
-// The life of the supervisor, a process of its own.
+// The main function of the supervisor, a separate process.
 void LoadProcess::supervise(const MakeRound& make, int parent) {
   setpgid(0, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -194,7 +194,7 @@ LoadProcess::LoadProcess(const MakeRound& make) {
   const pid_t parent = getpid();
   const sigset_t waited = waited_for();
   sigset_t before;
-  sigprocmask(SIG_BLOCK, &waited, &before);  // none may come before the supervisor is ready for them
+  sigprocmask(SIG_BLOCK, &waited, &before);  // no signal may arrive before the supervisor is ready for it
   pid_ = fork();
   if (pid_ == 0) supervise(make, parent);
   const int error = errno;

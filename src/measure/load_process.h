@@ -18,18 +18,18 @@
 
 namespace offhook::measure {
 
-/// The functions for a load's work, in the supervisor. Every call returns at once when the load is to stop.
+/// The functions for a load's work, called in the supervisor. Every call returns immediately when the load must stop.
 class Supervisor {
  public:
   explicit Supervisor(std::filesystem::path folder) : folder_(std::move(folder)) {}
   /// Scratch, removed afterwards.
   const std::filesystem::path& folder() const { return folder_; }
   bool stopping() const;
-  /// Start a program, found in PATH; its outputs go to folder()/log, standard output to `output` if that is not -1.
+  /// Starts a program from PATH. Its outputs go to folder()/log, or standard output to `output` if that is not -1.
   /// @throws std::runtime_error
   pid_t start(const std::vector<std::string>& command, int output = -1) const;
-  /// Wait for its end. @param name  of the program, for the message  @throws std::runtime_error with the end of the log
-  /// when it fails
+  /// Waits for its end. @param name  of the program, for the message  @throws std::runtime_error with the end of the
+  /// log if it fails
   void wait(pid_t program, const std::string& name) const;
   void run(const std::vector<std::string>& command) const { wait(start(command), command[0]); }
 
@@ -37,21 +37,21 @@ class Supervisor {
   std::filesystem::path folder_;
 };
 
-/// One round of work, repeated without end. Whatever it sets up is made before it is returned.
+/// One round of work, which is repeated continuously. Its set-up is complete before it is returned.
 using Round = std::function<void()>;
 using MakeRound = std::function<Round(Supervisor&)>;
 
 class LoadProcess {
  public:
-  /// Forks: call it before this program has threads. Returns once the work is set up.
-  /// @throws std::runtime_error: set-up failed, and why
+  /// Forks, so call it before this program has threads. Returns when the work is set up.
+  /// @throws std::runtime_error with the reason if the set-up failed
   explicit LoadProcess(const MakeRound& make);
   ~LoadProcess();
   LoadProcess(const LoadProcess&) = delete;
   LoadProcess& operator=(const LoadProcess&) = delete;
 
   std::uint64_t rounds() const;         ///< done so far
-  std::vector<double> seconds() const;  ///< of each round; the first kRemembered
+  std::vector<double> seconds() const;  ///< of each round; only the first kRemembered
   std::string failure() const;          ///< why it ended by itself; empty while it runs
   pid_t group() const { return pid_; }
   void stop();
@@ -66,7 +66,7 @@ class LoadProcess {
   pid_t pid_ = -1;
 };
 
-/// The program's path in PATH; empty: not found.
+/// The program's path in PATH; empty if not found.
 std::string program_in_path(const std::string& name);
 
 }  // namespace offhook::measure

@@ -20,7 +20,7 @@ namespace offhook::measure {
 
 namespace {
 
-/// One process that computes, without end, on every CPU that this process may use.
+/// One process that computes continuously on every CPU that this process may use.
 Round make_spin(Supervisor& supervisor) {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) throw std::runtime_error("spin: no CPUs available");
@@ -59,7 +59,7 @@ Round make_stress_network(Supervisor& s) {
   return stress_ng(s, {"--sock", "1", "--udp", "1"});
 }
 
-/// Standard headers and templates: a second or two of a C++ compiler's time.
+/// Standard headers and templates: one or two seconds of a C++ compiler's time.
 constexpr std::string_view kSource = R"(#include <algorithm>
 #include <functional>
 #include <iostream>

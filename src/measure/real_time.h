@@ -14,11 +14,11 @@ namespace offhook::measure {
 
 /// CLOCK_MONOTONIC, ns.
 std::int64_t now_ns();
-/// CPU time of the calling thread, ns: other work of the machine delays the thread, but is no cost of the pump.
+/// CPU time of the calling thread, ns: other work of the machine delays the thread, but is not a cost of the pump.
 std::uint64_t thread_cpu_ns();
 
-/// Runs `body` on a thread with this scheduling and waits for it. Memory is locked first.
-/// @return the unavailable privileges (with best_effort)  @throws std::runtime_error naming the privilege, without
+/// Locks memory, runs `body` on a thread with this scheduling, and waits for it.
+/// @return the unavailable privileges (with best_effort)  @throws std::runtime_error with the privilege, without
 std::vector<std::string> run_as(const LiveContextConfig& spec, const std::function<void()>& body);
 
 }  // namespace offhook::measure

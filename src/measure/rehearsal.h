@@ -17,13 +17,13 @@ namespace offhook::measure {
 
 class Rehearsal {
  public:
-  /// The scenario's device on its line, its blocks served at once. @param progress  share done; false: stop
-  /// @throws std::invalid_argument: an impossible property of the device or its line, or more than a GiB of samples
+  /// The scenario's device on its line; its blocks are served at once. @param progress  finished share; false stops it
+  /// @throws std::invalid_argument for an impossible property of the device or its line, or more than a GiB of samples
   Rehearsal(const hostsim::Scenario& scenario, double seconds, const std::function<bool(double)>& progress);
 
-  /// The line of a live card. Behind the end it is silent. Real-time: yes.
+  /// The line of a live card. After its end it is silent. Real-time: yes.
   oh_line_end line() { return {play, this}; }
-  /// Sample periods that the near end sent otherwise than in the rehearsal.
+  /// Sample periods in which the near end sent something else than in the rehearsal.
   std::uint64_t sent_otherwise() const { return sent_otherwise_; }
 
  private:

@@ -28,8 +28,8 @@ WakeupStages stages_of(const Wakeup& wakeup, std::span<const KernelEvent> events
       std::find_if(from, to, [pid](const KernelEvent& e) { return e.type == Type::kWaking && e.thread.pid == pid; });
   if (waking == to) return s;
   s.waking = waking->time - wakeup.due;
-  // The interrupt that woke it: the last timer interrupt on that CPU before. It may have begun before the due time, for
-  // another timer; then there was no wait.
+  // The interrupt that woke the thread: the last previous timer interrupt on that CPU. If it began before the due time,
+  // for another timer, there was no wait.
   for (auto e = waking; e != events.begin();) {
     --e;
     if (e->cpu != waking->cpu || !timer_interrupt(*e)) continue;
@@ -69,7 +69,7 @@ void StageCollector::add(std::vector<KernelEvent> events, std::span<const Wakeup
   events_.insert(events_.end(), std::make_move_iterator(events.begin()), std::make_move_iterator(events.end()));
   std::stable_sort(events_.begin(), events_.end(),
                    [](const KernelEvent& a, const KernelEvent& b) { return a.time < b.time; });
-  // The CPUs' rings are read one after the other: events older than a while have come from all of them.
+  // The CPUs' rings are read one after the other, so only sufficiently old events have arrived from all of them.
   constexpr std::int64_t kSettled = 50'000'000;
   if (!events_.empty()) settle(events_.back().time - kSettled);
 }
@@ -88,7 +88,7 @@ void StageCollector::settle(std::int64_t until) {
     histograms_.thread.add(static_cast<std::uint64_t>(s.ran));
   }
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(done));
-  constexpr std::int64_t kBefore = 10'000'000;  // an interrupt that began before the time was due
+  constexpr std::int64_t kBefore = 10'000'000;  // an interrupt that began before the due time
   const std::int64_t keep = (waiting_.empty() ? until : std::min(until, waiting_.front().due)) - kBefore;
   events_.erase(events_.begin(),
                 std::find_if(events_.begin(), events_.end(), [keep](const KernelEvent& e) { return e.time >= keep; }));

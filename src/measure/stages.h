@@ -20,13 +20,13 @@ namespace offhook::measure {
 /// One wake-up of a probe. CLOCK_MONOTONIC, ns.
 struct Wakeup {
   std::int64_t due = 0;
-  std::int64_t ran = 0;  ///< when the thread saw the clock
+  std::int64_t ran = 0;  ///< when the thread read the clock
 };
 
-/// Times of one wake-up, all since it was due; -1: the trace has no such event.
+/// Times of one wake-up, relative to its due time; -1: the trace has no such event.
 struct WakeupStages {
   std::int64_t interrupt = -1, waking = -1, switched = -1, ran = 0;
-  int cpu = -1;  ///< to which it was switched
+  int cpu = -1;  ///< CPU to which it was switched
 };
 
 /// @param events in order of time, at least from `wakeup.due` to `wakeup.ran`  @param pid of the thread
@@ -37,18 +37,18 @@ struct StageHistograms {
   LogLinearHistogram softirq;    ///< raised to begun, any softirq on any CPU
   LogLinearHistogram waking;     ///< due to made runnable
   LogLinearHistogram switched;   ///< due to switched to
-  LogLinearHistogram thread;     ///< due to running, the same wake-ups
+  LogLinearHistogram thread;     ///< due to running, for the same wake-ups
   std::uint64_t unmatched = 0;   ///< wake-ups without their events
 };
 
-/// Collects stages as the trace comes in, in memory that does not grow.
+/// Collects stages while the trace arrives, in memory of constant size.
 class StageCollector {
  public:
   explicit StageCollector(int pid) : pid_(pid) {}
-  /// @param events  that came since the last call, in order of time
+  /// @param events  that arrived since the last call, in order of time
   /// @param wakeups  likewise; a wake-up with missing events waits for the next call
   void add(std::vector<traces::KernelEvent> events, std::span<const Wakeup> wakeups);
-  /// Processes the last ones, with the events so far.
+  /// Processes the last ones with the events so far.
   void finish();
   const StageHistograms& histograms() const { return histograms_; }
 
@@ -57,7 +57,7 @@ class StageCollector {
   int pid_;
   std::vector<traces::KernelEvent> events_;
   std::vector<Wakeup> waiting_;
-  std::vector<std::pair<std::pair<int, std::string>, std::int64_t>> raised_;  // softirqs that wait: (CPU, name), when
+  std::vector<std::pair<std::pair<int, std::string>, std::int64_t>> raised_;  // time of waiting softirqs by (CPU, name)
   StageHistograms histograms_;
 };
 

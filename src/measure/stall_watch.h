@@ -14,12 +14,12 @@ namespace offhook::measure {
 
 struct BankStall {
   double at_s = 0;                ///< since the first sample
-  double ms = 0;                  ///< the hardware was late by
+  double ms = 0;                  ///< delay of the hardware
   std::uint64_t blocks_late = 0;  ///< until kAftermathMs later
 };
 
-/// A late burst is followed by others until the time lost is made up: all of them are one stall. Allocates nothing
-/// after its constructor.
+/// A late burst is followed by others until the lost time is made up. All of them count as one stall. Allocates only in
+/// its constructor.
 class StallWatch {
  public:
   static constexpr int kStallMs = 3, kAftermathMs = 100;
@@ -27,8 +27,8 @@ class StallWatch {
   static constexpr double kRateHz = OH_MODEM_RATE_HZ;
 
   StallWatch() { stalls_.reserve(kMost); }
-  /// Call it at every burst. @param passed sample periods played @param behind how many more the clock has
-  /// @param blocks_late () -> std::uint64_t: of all channels so far
+  /// Call it at every burst. @param passed sample periods played @param behind how many more the clock has counted
+  /// @param blocks_late () -> std::uint64_t: total of all channels so far
   template <typename BlocksLate>
   void look(std::uint64_t passed, std::uint64_t behind, const BlocksLate& blocks_late) {
     if (behind >= periods(kStallMs)) {
@@ -46,7 +46,7 @@ class StallWatch {
     blocks_late_ += stall_.blocks_late;
     if (stalls_.size() < kMost) stalls_.push_back(stall_);
   }
-  const std::vector<BankStall>& stalls() const { return stalls_; }  ///< the first kMost that are over
+  const std::vector<BankStall>& stalls() const { return stalls_; }  ///< the first kMost finished ones
   std::uint64_t blocks_late() const { return blocks_late_; }        ///< in all of them
 
  private:

@@ -32,7 +32,7 @@ StolenResult measure_stolen(const StolenConfig& config) {
   context.watchdog_share = 0;  // it polls, but sleeps in every period
   result.poll_ns = median_poll();
   result.gap_ns = std::max(config.gap_ns, 10 * result.poll_ns);
-  // A reservation is polled for nine tenths of its budget: the last tenth is the kernel's to be late with.
+  // A reservation is polled for nine tenths of its budget. The last tenth covers delays of the kernel.
   const std::int64_t work = reservation ? budget * 9 / 10 : budget;
   result.without = run_as(context, [&] {
     const std::int64_t begin = now_ns();

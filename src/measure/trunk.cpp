@@ -21,13 +21,13 @@ namespace {
 
 constexpr double kRateHz = OH_MODEM_RATE_HZ;
 constexpr double kL2Dbm0 = -16;
-constexpr std::int64_t kEarliest = -4000, kLatest = 16000;  // samples: of the lag at the beginning
+constexpr std::int64_t kEarliest = -4000, kLatest = 16000;  // in samples, from the lag at the beginning
 constexpr std::size_t kReference = 2048, kBlock = 400;      // samples
 constexpr std::int64_t kMostJump = 800;
-constexpr double kFound = 0.4;    // correlation of the reference at its place
-constexpr double kFollows = 0.7;  // of a block, as a share of the reference's
+constexpr double kFound = 0.4;    // correlation of the reference at its position
+constexpr double kFollows = 0.7;  // of a block, relative to the reference's
 constexpr double kMapShare = 0.98;
-constexpr std::uint16_t kSeenOften = 4;  // of an octet in an interval
+constexpr std::uint16_t kSeenOften = 4;  // occurrences of an octet in an interval
 
 double linear(oh_encoding law, std::uint8_t octet) {
   return law == OH_ALAW ? hostsim::a_law_decode(octet) : hostsim::mu_law_decode(octet);
@@ -45,7 +45,7 @@ std::vector<double> linear(oh_encoding law, const std::vector<std::uint8_t>& oct
   return all;
 }
 
-/// Inner products of n samples of x from `begin` on with those of y `lag` later; samples outside of y are silence.
+/// Inner products of n samples of x from `begin` with samples of y that are `lag` later. Outside, y is silence.
 struct Products {
   double xy = 0, xx = 0, yy = 0;
   double correlation() const { return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0; }
@@ -63,7 +63,7 @@ Products products(std::span<const double> x, std::size_t begin, std::size_t n, s
   return sum;
 }
 
-/// The lag with the greatest correlation, of either sign.
+/// The lag with the greatest correlation of either sign.
 struct Match {
   std::int64_t lag = 0;
   Products products;
@@ -79,14 +79,14 @@ Match best_match(std::span<const double> x, std::size_t begin, std::size_t n, st
   return best;
 }
 
-/// Received octets by sent ones, in each interval.
+/// Received octets by sent octets, in each interval.
 class OctetMap {
  public:
   void count(std::size_t interval, std::uint8_t sent, std::uint8_t received) {
     ++counts_[at(interval, sent, received)];
   }
 
-  /// Most frequent one; none: it was seen too seldom.
+  /// The most frequent one; none if it occurred too rarely.
   std::optional<std::uint8_t> mode(std::size_t interval, std::uint8_t sent) const {
     const auto begin = counts_.begin() + static_cast<long>(at(interval, sent, 0));
     const auto most = std::max_element(begin, begin + 256);
@@ -109,7 +109,7 @@ class OctetMap {
         if (mode(interval, static_cast<std::uint8_t>(sent)).value_or(sent) != sent) return false;
     return true;
   }
-  /// In a robbed interval the last bit is the same for every octet, or, with a pad behind, fewer octets are left.
+  /// In a robbed interval, the last bit is the same for every octet or, with a pad after it, fewer octets remain.
   void find_robbed(TrunkDirection* d) const {
     std::array<std::set<std::uint8_t>, kTrunkIntervals> seen;
     for (std::size_t i = 0; i < kTrunkIntervals; ++i)
@@ -133,7 +133,7 @@ class OctetMap {
   std::vector<std::uint16_t> counts_ = std::vector<std::uint16_t>(kTrunkIntervals * 256 * 256);
 };
 
-/// Follows the random octets from block to block.
+/// Tracks the random octets from block to block.
 class Follower {
  public:
   Follower(const TrunkSignal& sent, const TrunkReceived& received)
@@ -227,7 +227,7 @@ class Follower {
     }
     return lost;
   }
-  /// Searches the block at another lag. @return false if it is not found, as in a drop-out
+  /// Searches for the block at another lag. @return false if it is not found, for example in a drop-out
   bool find_again(std::size_t begin, TrunkDirection* d) {
     const Match match = best_match(x_, begin, kBlock, y_, lag_ - kMostJump, lag_ + kMostJump);
     if (match.strength() < kFollows * reference_ || match.lag == lag_) return false;
@@ -244,7 +244,7 @@ class Follower {
   OctetMap map_;
 };
 
-/// The loudest reflection that the sender hears.
+/// The loudest reflection that the sender receives.
 std::optional<TrunkEcho> find_echo(const TrunkSignal& sent, const TrunkReceived& heard) {
   constexpr std::int64_t kLongest = 6400;
   constexpr double kDeviations = 7;  // of the correlation with noise
@@ -263,7 +263,7 @@ TrunkSignal::TrunkSignal(oh_encoding law, std::size_t periods, std::uint64_t see
   if (periods < kLeastPeriods) throw std::invalid_argument("a trunk test lasts at least 10 s");
   octets_.assign(periods, oh_silence(law));
   const hostsim::Random random(seed, 1);
-  // Seven of eight are below the two highest segments: all octets are seen, at the level of a modem.
+  // Seven of eight are below the two highest segments, so all octets occur, at the level of a modem.
   for (std::size_t k = codes_begin(); k < codes_end(); ++k) {
     const std::uint64_t dice = random.word(k);
     const auto any = static_cast<std::uint8_t>(dice);

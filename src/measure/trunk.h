@@ -22,14 +22,14 @@
 
 namespace offhook::measure {
 
-inline constexpr std::size_t kTrunkIntervals = 6;  ///< of the pattern of robbed bits, and of a data frame of V.90
+inline constexpr std::size_t kTrunkIntervals = 6;  ///< of the pattern of robbed bits, and of V.90's data frame
 
 /// The test signal of one end.
 class TrunkSignal {
  public:
   static constexpr std::size_t kLeastPeriods = 40000, kSilence = 8000, kProbing = 12000;
 
-  /// @param law  of the octets  @param periods  at 8000 Hz  @throws std::invalid_argument: too short, not G.711
+  /// @param law  of the octets  @param periods  at 8000 Hz  @throws std::invalid_argument if too short or not G.711
   TrunkSignal(oh_encoding law, std::size_t periods, std::uint64_t seed);
 
   oh_encoding law() const { return law_; }
@@ -43,17 +43,17 @@ class TrunkSignal {
   std::vector<std::uint8_t> octets_;
 };
 
-/// The octets that one end received, one for each period from the moment when the other end began.
+/// The octets that one end received, one for each period since the other end began.
 struct TrunkReceived {
   oh_encoding law = OH_MULAW;
   std::vector<std::uint8_t> octets;
-  std::vector<bool> lost;  ///< octets that never came
+  std::vector<bool> lost;  ///< octets that never arrived
 };
 
 /// The path moved.
 struct TrunkJump {
   double at_s = 0;           ///< after the beginning of the received samples
-  std::int64_t samples = 0;  ///< positive: the delay grew
+  std::int64_t samples = 0;  ///< positive: the delay increased
 };
 
 /// The projection of V.34 for one symbol rate from the probing signal, as in its Phase 2.
@@ -77,36 +77,36 @@ enum class TrunkPath : std::uint8_t { kSilent, kTransparent, kMapped, kAltered }
 /// One direction.
 struct TrunkDirection {
   TrunkPath path = TrunkPath::kSilent;
-  std::int64_t lag_samples = 0;    ///< at the beginning; the difference of the ends' clocks is part of it
+  std::int64_t lag_samples = 0;    ///< at the beginning; includes the difference of the ends' clocks
   std::uint64_t lost_samples = 0;  ///< of the random octets
   std::vector<TrunkJump> jumps;
   double same = 0;                    ///< share of the octets that match the map of their interval
   double loss_db = 0;                 ///< of the level; negative: a gain
-  std::vector<int> robbed_intervals;  ///< of six, those without their last bit
+  std::vector<int> robbed_intervals;  ///< of the six intervals, those without their last bit
   double snr_db = 0;                  ///< median of the probing tones
   std::vector<TrunkTone> tones;
   std::vector<TrunkRate> rates;
-  std::optional<TrunkEcho> echo;  ///< of the sender, by the loudest reflection; none above the threshold
+  std::optional<TrunkEcho> echo;  ///< at the sender, from the loudest reflection; none if all are below the threshold
 
   std::string path_name() const;
-  /// Each octet arrives as one fixed octet, perhaps another in each interval.
+  /// Each octet arrives as one fixed octet, possibly different in each interval.
   bool has_map() const { return path == TrunkPath::kTransparent || path == TrunkPath::kMapped; }
   /// The highest of the projected rates, bit/s.
   int best_rate() const;
 };
 
-/// @param echo  the sender's own received signal meanwhile
+/// @param echo  the sender's own received signal during the test
 TrunkDirection analyse_trunk(const TrunkSignal& sent, const TrunkReceived& received, const TrunkReceived& echo);
 
 /// Both directions of a path between the ends A and B.
 struct TrunkResult {
   double seconds = 0;
   TrunkDirection a_to_b, b_to_a;
-  /// From A to B and back, without the time between the starts of A and B. ms
+  /// From A to B and back, in ms, without the time between the starts of A and B.
   double round_trip_ms() const;
-  /// For people: the expected results of a modem, and recommended changes in the network. One sentence each.
+  /// For people: the expected results of a modem, and recommended changes in the network, one sentence each.
   std::vector<std::string> findings() const;
-  /// Whether a digital modem of V.90 can be at this end: its octets arrive by a map.
+  /// Whether a digital modem of V.90 can be at this end, because its octets arrive by a map.
   bool v90_from_a() const { return a_to_b.has_map(); }
   bool v90_from_b() const { return b_to_a.has_map(); }
 };

@@ -19,7 +19,7 @@ namespace {
 constexpr double kRateHz = OH_MODEM_RATE_HZ;
 constexpr std::uint64_t kSeedA = 1, kSeedB = 2;
 
-/// As a pump: it sends octets, and keeps those that arrive. Its memory is allocated before the card starts.
+/// In the form of a pump: it sends octets and keeps those that arrive. Its memory is allocated before the card starts.
 class TrunkEnd {
  public:
   TrunkEnd(LiveCard& card, std::size_t periods) : card_(card), sent_(periods), received_(periods), lost_(periods) {
@@ -39,7 +39,7 @@ class TrunkEnd {
   bool is_done() const { return done_.load(std::memory_order_acquire) >= sent_.size(); }
   std::size_t done() const { return std::min(done_.load(std::memory_order_acquire), sent_.size()); }
 
-  /// The octets received from `begin` on. The driver has stopped.
+  /// The octets received from `begin` on. @pre the driver has stopped
   TrunkReceived received(std::size_t begin, std::size_t n) const {
     TrunkReceived all{law_, {}, {}};
     for (std::size_t k = begin; k < std::min(begin + n, sent_.size()); ++k) {

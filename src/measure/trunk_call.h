@@ -15,16 +15,16 @@ struct TrunkConfig {
   LiveContextConfig context;
   int interrupt_priority = 80;
   double seconds = 40;                 ///< both signals
-  std::function<void()> started;       ///< when both cards run; may be empty
-  std::function<std::string()> ended;  ///< why the call is over; empty: it is not
+  std::function<void()> started;       ///< called when both cards run; may be empty
+  std::function<std::string()> ended;  ///< why the call is over; empty while it continues
 };
 
 /// Shortest test, in seconds.
 inline constexpr double kLeastTrunkSeconds = 12;
 
-/// @param progress  share done; false: stop, and the result covers the data so far
-/// @throws std::runtime_error: privileges, a card vanished, the call ended; std::invalid_argument: a card has no octets
-/// of G.711
+/// @param progress  finished share; if it returns false, stops with a result for the data so far
+/// @throws std::runtime_error for missing privileges, a lost card or an ended call; std::invalid_argument if a card has
+/// no octets of G.711
 TrunkResult test_trunk(LiveCard& a, LiveCard& b, const TrunkConfig& config,
                        const std::function<bool(double)>& progress);
 

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1995;
 
-/// Numbers one after the other, the same on every machine.
+/// A sequence of numbers that is the same on every machine.
 class Numbers {
  public:
   explicit Numbers(std::uint64_t stream) : random_(kSeed, stream) {}
@@ -66,7 +66,7 @@ int number_from(const Supervisor& supervisor, const std::vector<std::string>& co
   return number;
 }
 
-// The steps that the widget demo does with a mouse, done by `invoke`: every kind of widget, each changed and redrawn.
+// The steps of a mouse in the widget demo, done by `invoke`: every kind of widget is changed and redrawn.
 constexpr std::string_view kTkScript = R"(package require Tk
 wm geometry . 900x700+0+0
 proc pass {k} {
@@ -137,7 +137,7 @@ class Connections {
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
 
-  /// All requests once, kAtOnce at a time, as the paper's client did.
+  /// All requests once, kAtOnce at a time, like the paper's client.
   void replay() {
     std::size_t next = 0, done = 0;
     while (done < list_.requests.size() && !supervisor_.stopping()) {
@@ -174,7 +174,7 @@ class Connections {
     if (connect(slot.fd, reinterpret_cast<const sockaddr*>(&address_), sizeof address_) != 0 && errno != EINPROGRESS)
       fail("connect");
   }
-  /// @return the answer is complete
+  /// @return whether the answer is complete
   bool work(Slot& slot) {
     if (!slot.sent) {
       const std::string request = fmt::format("GET /{} HTTP/1.0\r\nHost: localhost\r\n\r\n", slot.document);
@@ -251,7 +251,7 @@ Round make_web(Supervisor& supervisor) {
 }
 
 std::string postscript_document(int pages) {
-  // Words of letters as frequent as in English, so that the rasteriser sees text of the usual widths.
+  // Words with the letter frequencies of English, so that the rasteriser gets text of the usual widths.
   static constexpr std::string_view kLetters =
       "eeeeeeeeeeeetttttttttaaaaaaaaooooooooiiiiiiinnnnnnnsssssshhhhhhrrrrrrddddllllcccuuummmwwffggyyppbbvk";
   Numbers random(0);
@@ -263,7 +263,7 @@ std::string postscript_document(int pages) {
   for (int page = 1; page <= pages; ++page) {
     out += fmt::format("%%Page: {0} {0}\nhead (Section {0}) 54 738 s\nbody\n", page);
     for (int column = 0; column < 2; ++column) {
-      // One column of every page gives the lower half to a figure.
+      // One column of every page has a figure in its lower half.
       const int last = column == 1 ? 400 : 48;
       for (int y = 720; y > last; y -= 4) {
         std::string line;
@@ -300,7 +300,7 @@ RequestList web_requests() {
   constexpr double kBytes = 9.7e6;  // Figure 12
   Numbers random(1);
   RequestList list;
-  // Popularity by rank (Zipf), sizes with a long tail (log-normal), as in traces of web servers.
+  // Popularity by rank (Zipf), and sizes with a long tail (log-normal), as in traces of web servers.
   std::vector<double> upto;
   for (std::size_t d = 0; d < kDocuments; ++d)
     upto.push_back((upto.empty() ? 0 : upto.back()) + 1 / static_cast<double>(d + 1));

@@ -18,15 +18,15 @@
 
 namespace offhook::measure {
 
-/// One round each; set-up (the X server, the document, the server and its files) happens before.
+/// One round of each; the set-up (X server, document, server and its files) happens before.
 Round make_tk(Supervisor& supervisor);
 Round make_ghostscript(Supervisor& supervisor);
 Round make_web(Supervisor& supervisor);
 
-/// The document: [pages] of PostScript, the same bytes always.
+/// The document: [pages] of PostScript, always the same bytes.
 std::string postscript_document(int pages);
 
-/// The list of requests, as sizes of the requested documents, in their order.
+/// The list of requests: the sizes of the requested documents in order.
 struct RequestList {
   std::vector<std::size_t> document_bytes;  ///< [document]
   std::vector<std::size_t> requests;        ///< [request] a document's number

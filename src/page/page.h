@@ -8,7 +8,7 @@
 
 namespace offhook {
 
-/// The beginning of every page. Each kind adds its own members; `warnings` and `settings` are empty lists.
+/// The common members of every page. Each kind adds its own; `warnings` and `settings` are empty lists.
 nlohmann::json page_head(std::string_view kind, std::string_view title, std::string_view verdict,
                          std::string_view headline, const std::vector<std::string>& reasons = {});
 

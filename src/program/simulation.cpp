@@ -27,7 +27,7 @@ namespace {
 
 thread_local std::string create_problem;
 
-/// Nothing is thrown across the C ABI. @return 0, or `status` with the reason
+/// No exception crosses the C ABI. @return 0, or `status` with the reason
 template <class Work>
 int guarded(std::string& problem, const char** reason, int status, const Work& work) noexcept {
   try {

@@ -26,7 +26,7 @@ using record::Row;
 using record::Rows;
 using record::Table;
 
-/// JSON has no infinity.
+/// JSON has no value for infinity.
 std::optional<double> finite(double seconds) {
   return std::isfinite(seconds) ? std::optional(seconds) : std::nullopt;
 }
@@ -56,7 +56,7 @@ struct TrialOf {
   const Trial& trial;
 };
 
-/// Rows of a context that the host can run.
+/// Rows for a context that the host can run.
 using Tried = Rows<Trial>;
 constexpr Row kTriedRows[] = {
     Tried::of<&Trial::loses_nothing>("loses_nothing", "", "whether nothing was lost"),

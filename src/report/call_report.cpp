@@ -27,7 +27,7 @@ double seconds(std::uint64_t ns) {
   return static_cast<double>(ns) * 1e-9;
 }
 
-// Times in s to 1 us, in ms to 0.1 us: shortest decimal, so that the file stays small.
+// Times in s with 1 us resolution, in ms with 0.1 us: the shortest decimal, so that the file stays small.
 json number(double value, int decimals) {
   const double scale = std::pow(10.0, decimals);
   return std::round(value * scale) / scale;
@@ -72,14 +72,14 @@ std::string phase_name(const CallReport& call, std::uint32_t phase) {
   return phase < kOfCall.size() ? kOfCall.at(phase) : fmt::format("phase {}", phase);
 }
 
-/// Unsigned numbers as octets, seven bits in each, least significant first, then as base64.
+/// Unsigned numbers as octets of seven bits each, the least significant first, then as base64.
 class Octets {
  public:
   void put(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) octets_.push_back(static_cast<std::uint8_t>(value | 0x80));
     octets_.push_back(static_cast<std::uint8_t>(value));
   }
-  /// Small values of either sign become small numbers: 0, -1, 1, -2, ...
+  /// Maps small values of both signs to small numbers: 0, -1, 1, -2, ...
   void put_signed(std::int64_t value) {
     put(static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
   }
@@ -99,8 +99,8 @@ class Octets {
   std::vector<std::uint8_t> octets_;
 };
 
-/// Four numbers for each segment (page/assets/timeline.js): begin after the end of the segment before it and length, in
-/// units of 0.1 us, entity, CPU.
+/// Four numbers for each segment (page/assets/timeline.js): beginning relative to the end of the previous segment,
+/// length (both in units of 0.1 us), entity, CPU.
 std::string segments_text(const std::vector<CpuSegment>& segments) {
   constexpr std::int64_t kUnitNs = 100;
   Octets out;

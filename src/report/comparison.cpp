@@ -30,7 +30,7 @@ std::string word(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
 }
 
-/// A value for a sentence: six significant digits of a number.
+/// A value for a sentence: numbers have six significant digits.
 std::string shown(const Json& value) {
   if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
   return word(value);
@@ -50,7 +50,7 @@ void units_of(const record::Table& table, const std::string& path, std::map<std:
   }
 }
 
-/// Every number, word and truth value of a document by its path. Lists are not compared.
+/// All numbers, words and Boolean values of a document by their paths. Lists are not compared.
 void leaves(const Json& value, const std::string& path, std::vector<std::pair<std::string, Json>>& out) {
   if (value.is_object()) {
     for (const auto& [key, part] : value.items()) leaves(part, path.empty() ? key : path + "." + key, out);
@@ -59,7 +59,7 @@ void leaves(const Json& value, const std::string& path, std::vector<std::pair<st
   }
 }
 
-/// Rows of two lists of named values, in the order of the first; values that only the second has come last.
+/// Rows of two lists of named values, in the order of the first; values that only the second one has are last.
 void append_rows(const std::string& item, const std::vector<std::pair<std::string, Json>>& a,
                  const std::vector<std::pair<std::string, Json>>& b, const std::map<std::string, std::string>& units,
                  std::vector<Row>& rows) {

@@ -6,7 +6,7 @@
 
 namespace offhook {
 
-/// The page of `offhook measure host`. @param result  as src/program/command/measure_host.cpp makes it
+/// The page of `offhook measure host`. @param result  from src/program/command/measure_host.cpp
 std::string host_page(const nlohmann::ordered_json& result);
 
 }  // namespace offhook

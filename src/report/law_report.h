@@ -17,7 +17,7 @@ struct BoundaryRow {
   int x_ticks = 0;
   double x_ms = 0;
   double full_ms = 0, simple_ms = 0, authors_ms = 0;  ///< longest Y; 0: none
-  double host_ms = 0;   ///< of the full law, with the device's costliest block and the host's work in the slots
+  double host_ms = 0;   ///< margin of the full law, with the device's costliest block and the host's work in slots
   std::string decides;  ///< "share", "gap", "backlog"
 };
 
@@ -26,14 +26,14 @@ struct LawReport {
   Settings settings;
   std::vector<BoundaryRow> boundary;
   std::optional<TickReservation> any_period, power_of_two;  ///< the recommendation
-  std::vector<std::string> findings;                        ///< in words, after the law itself
+  std::vector<std::string> findings;                        ///< in words, following the law itself
   std::vector<law::ExperimentResult> experiments;
   std::vector<law::PhaseResult> phases;
 };
 
 std::string law_page(const LawReport& report);
 
-/// "The law", in the sentences that page and terminal share: share, gap, recommendation.
+/// "The law" as sentences that page and terminal share: share, gap, recommendation.
 std::vector<std::string> law_sentences(const LawReport& report);
 /// The result of an experiment, in one sentence.
 std::string experiment_sentence(const law::ExperimentResult& result);

@@ -21,8 +21,8 @@ std::string buffering(const Json& row) {
 }
 
 nlohmann::json of_bufferings(const Json& result) {
-  const Json* least = nullptr;  // of those without an underrun: the least that is buffered
-  const Json* best = nullptr;   // of those with one: the longest time to it
+  const Json* least = nullptr;  // of those without an underrun: the smallest buffering
+  const Json* best = nullptr;   // of those with an underrun: the longest time until it
   for (const Json& row : result.at("bufferings")) {
     if (row.at("underruns").get<std::uint64_t>() == 0) {
       if (!least || row.at("tolerance_ms") < least->at("tolerance_ms")) least = &row;

@@ -25,24 +25,24 @@ namespace offhook {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;  ///< name and value, shown in this order
 
-/// The content of a call report other than the figures of the log.
+/// The content of a call report, except the figures from the log.
 struct CallReport {
   std::string title;                              ///< the scenario's name
-  Settings settings;                              ///< context, pump, line, seed ...
-  Settings host;                                  ///< of a live call, the machine
+  Settings settings;                              ///< context, pump, line, seed and so on
+  Settings host;                                  ///< for a live call, the machine
   std::map<std::uint16_t, std::string> entities;  ///< names of the ids of RUN events
-  std::map<std::uint32_t, std::string> phases;  ///< names of the arguments of PHASE events, if different from hostsim's
+  std::map<std::uint32_t, std::string> phases;  ///< names of the arguments of PHASE events, unless they are hostsim's
   std::optional<std::uint32_t> transmit_lead_samples;
-  std::uint32_t ring_samples = OH_MODEM_RING_SAMPLES;  ///< of the card, received
-  std::optional<RunSummary> run;                       ///< none: there is nothing but the log
-  std::vector<std::string> warnings;                   ///< e.g. how a truncated log ended
+  std::uint32_t ring_samples = OH_MODEM_RING_SAMPLES;  ///< rate of the card's received samples
+  std::optional<RunSummary> run;                       ///< none: only the log exists
+  std::vector<std::string> warnings;                   ///< such as how a truncated log ended
 
   const RunSummary::Device* device() const { return run && run->device ? &*run->device : nullptr; }
   const hostsim::DmtStatus* dmt() const { return run ? run->dmt.get() : nullptr; }
   const hostsim::PumpStatus* pump() const { return run ? run->pump.get() : nullptr; }
   const hostsim::FaxStatus* fax() const { return run ? run->fax.get() : nullptr; }
   const hostsim::RadioStatus* radio() const { return run ? run->radio.get() : nullptr; }
-  /// Unknown for a log alone, and for a call that was interrupted.
+  /// Unknown for a log alone, and for an interrupted call.
   std::optional<bool> complete() const { return run && !run->stopped ? std::optional(run->complete) : std::nullopt; }
   /// The transfer time of the same call in INT.
   std::optional<double> reference_s() const {
@@ -60,31 +60,31 @@ struct CallVerdict {
 };
 CallVerdict judge(const CallReport& call, const Figures& figures);
 
-/// Bytes of the file that arrived, of a call that is over or not.
+/// Bytes of the file that arrived, in a complete or incomplete call.
 std::uint64_t bytes_delivered(const CallReport& call, const Figures& figures);
 
 /// One configuration of a sweep or of the demo.
 struct SweepRow {
   std::string name;   ///< "INT", "RES 2/8"
-  std::string group;  ///< rows of one group stand together: "Real pump", "Table 3"
+  std::string group;  ///< rows of one group are adjacent: "Real pump", "Table 3"
   struct Reservation {
     double x = 0, y = 0;  ///< in ticks of SweepReport::tick_ms
   };
-  std::optional<Reservation> reservation;  ///< rows with one appear on the map
+  std::optional<Reservation> reservation;  ///< rows with a reservation appear on the map
   VerdictResult result;
   std::uint32_t pending_max_samples = 0;
   std::uint64_t blocks_late = 0;
   std::uint64_t frames_retransmitted = 0;
-  std::string link;  ///< of the call's own report, relative; may be empty
+  std::string link;  ///< relative path of the call's own report; may be empty
   struct Published {
     std::optional<Verdict> verdict;
     std::optional<double> mean_s;
     std::string note;             ///< "10 of 10"
-    std::string provenance = {};  ///< what agreement with it is worth: "calibrated", "independent"; may be empty
+    std::string provenance = {};  ///< what agreement with it proves: "calibrated", "independent"; may be empty
   };
   std::optional<Published> published;
-  std::vector<std::string> axes;  ///< values of SweepReport::axes; empty if the report has none
-  std::string decides;            ///< deciding quantity of this row, in a few words; may be empty
+  std::vector<std::string> axes;  ///< values for SweepReport::axes; empty if the report has none
+  std::string decides;            ///< deciding quantity of this row in a few words; may be empty
 };
 
 struct SweepReport {
@@ -92,9 +92,9 @@ struct SweepReport {
   Settings settings;
   std::vector<std::string> axes;  ///< keys of the axes of a sweep
   std::vector<SweepRow> rows;
-  std::vector<std::string> findings;     ///< sentences after the verdict: which mechanism decides
+  std::vector<std::string> findings;     ///< sentences after the verdict: the mechanism that decides
   std::optional<DeviceTiming> device;    ///< draws the law's boundary on the map
-  std::optional<DeviceTiming> training;  ///< of a modem, which has to train in the same slots: the law is of both
+  std::optional<DeviceTiming> training;  ///< for a modem, which trains in the same slots: the law holds for both
   double tick_ms = 1000.0 / 1024;
   double cpu_share_published = 0, gap_ms_published = 0;  ///< the two lines of Figure 17
 };
@@ -102,7 +102,7 @@ struct SweepReport {
 /// @return the page.
 std::string call_page(const CallReport& call, const Figures& figures);
 std::string sweep_page(const SweepReport& sweep);
-/// @param results as src/program/command/reproduce.cpp writes them
+/// @param results as written by src/program/command/reproduce.cpp
 std::string reproduce_page(const nlohmann::ordered_json& results);
 
 }  // namespace offhook

@@ -8,7 +8,7 @@
 namespace offhook {
 
 /// Rows, tick and the map that reservationMap() of page/assets/map.js draws. There is a map if rows are reservations or
-/// a least extent in ticks is given.
+/// a minimum extent in ticks is given.
 nlohmann::json reservation_map(const SweepReport& sweep, double x_max, double y_max);
 
 }  // namespace offhook

@@ -58,7 +58,7 @@ json row_json(const SweepReport& sweep, const SweepRow& row) {
   return out;
 }
 
-// The boundary in ticks: for each X the longest Y.
+// The boundary in ticks: the longest Y for each X.
 json law_json(const SweepReport& sweep, double x_max) {
   json boundary = json::array();
   constexpr int kSteps = 240;
@@ -102,7 +102,7 @@ json reservation_map(const SweepReport& sweep, double x_max, double y_max) {
 namespace {
 
 struct Words {
-  std::string standing;  ///< against what was published: "agrees", "differs", or nothing
+  std::string standing;  ///< relative to the published value: "agrees", "differs", or empty
   std::string headline;
   std::vector<std::string> reasons;
 };

@@ -49,7 +49,7 @@ namespace {
 
 constexpr double kBeforeLossNs = 25e6;
 
-// Who had the CPU in the 25 ms before the first loss, the largest shares first.
+// The users of the CPU in the 25 ms before the first loss, in descending order of their shares.
 std::string culprits(const CallReport& call, const Figures& f) {
   for (const CloseUp& close_up : f.timeline.close_ups()) {
     if (close_up.title.rfind("First loss", 0) != 0) continue;
@@ -85,7 +85,7 @@ std::string culprits(const CallReport& call, const Figures& f) {
   return {};
 }
 
-/// A device's buffers, as many as samples make.
+/// A device's buffers that correspond to these samples.
 std::string in_buffers(const RunSummary::Device& device, double samples) {
   return fmt::format("{:.1f} of its {} buffers", samples / device.buffer_samples, device.buffers);
 }
@@ -183,11 +183,11 @@ std::string carried(const hostsim::DmtStatus& dmt) {
                      way("down", dmt.down), way("up", dmt.up));
 }
 
-/// A call that is held to its line's bit rate takes at most this factor times the time of its bits, plus the time of
-/// the first window and the last acknowledgement, over a round trip of 1.2 s.
+/// A call that runs at its line's bit rate takes at most this factor times the time of its bits, plus the time of the
+/// first window and the last acknowledgement, over a round trip of 1.2 s.
 constexpr double kMostOfLineRate = 2, kStartS = 2.4;
 
-/// Share of slots: makers of radios require 99.999 % (docs/radio.md).
+/// Share of slots: makers of radios require that 99.999 % are on time (docs/radio.md).
 constexpr double kMissRatioAsked = 1e-5;
 
 std::string carried(const hostsim::RadioStatus& radio) {
@@ -248,7 +248,7 @@ std::string against_slot(const hostsim::RadioStatus& radio, const Figures& f) {
       100 * of_slot(radio, static_cast<double>(f.interrupt_to_output.max())), 1e3 * radio.slot_s);
 }
 
-/// The verdict of a call that was slow, or whose code repaired a loss, this time.
+/// The verdict of a call that was slow, or whose coding repaired a loss in this run.
 Verdict limited(Verdict verdict, const CallReport& call, bool lost) {
   const bool slow =
       call.run->at_line_rate_s > 0 && call.run->transfer_s > kMostOfLineRate * call.run->at_line_rate_s + kStartS;
@@ -256,20 +256,20 @@ Verdict limited(Verdict verdict, const CallReport& call, bool lost) {
   return verdict == Verdict::kSufficient && (slow || repaired) ? Verdict::kMarginal : verdict;
 }
 
-/// Whether the output was on time. @return empty: the log does not show it, and no block was late
+/// Whether the output was on time. @return empty if the log does not show it and no block was late
 std::string lateness(const CallReport& call, const Figures& f) {
   const Losses& lost = f.total.losses;
   const bool known = call.transmit_lead_samples && f.interrupt_to_output.count() > 0;
   const double lead = call.transmit_lead_samples.value_or(0), used = f.total.lead_used_max_samples;
   if (lost.blocks_late == 0) {
-    // The rest of the lead when the output is queued: the safety margin of this context.
+    // The remaining lead when the output is queued: the safety margin of this context.
     return known ? fmt::format(
                        "Output was always on time: at worst {:.0f} of the {:.0f} samples of transmit lead were "
                        "used, {:.0f} were left.",
                        used, lead, lead - used)
                  : "";
   }
-  // The card counts samples missing when due for sending, including the output of blocks that were given up.
+  // The card counts samples missing when due for sending, including the output of abandoned blocks.
   const std::string never_came =
       lost.underrun_samples > lost.samples_late
           ? fmt::format(", and {} more never arrived", grouped(lost.underrun_samples - lost.samples_late))

@@ -17,7 +17,7 @@ std::string grouped(std::uint64_t value);
 std::string counted(std::uint64_t n, const std::string& what);
 /// "a", "a and b", "a, b and c".
 std::string listed(const std::vector<std::string>& items);
-/// What became of a requested hold.
+/// The result of a requested hold.
 std::string hold_in_words(const hostsim::HoldStatus& hold);
 
 }  // namespace offhook

@@ -16,8 +16,8 @@ namespace offhook::traces {
 ///   name       of that entity or driver by the log's header; empty when it has none
 ///   argument   depending on the kind
 ///
-/// Memory does not grow with the log. A log that is not whole is exported up to its last whole chunk: see log.ending().
-/// @throws LogError when the header cannot be understood or `out` cannot take the text (disk full ...)
+/// Memory does not grow with the log. An incomplete log is exported up to its last whole chunk: see log.ending().
+/// @throws LogError when the header is not readable or writing to `out` fails (disk full ...)
 void export_csv(LogReader& log, std::ostream& out);
 
 }  // namespace offhook::traces

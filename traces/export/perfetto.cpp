@@ -87,7 +87,7 @@ class TraceWriter {
     named(time, on, event::kSliceBegin, name, nullptr);
     ++depth_[on];
   }
-  /// An end without a beginning (it was lost, or lies before the log) is skipped.
+  /// An end without a beginning (lost, or before the log) is skipped.
   void end(std::uint64_t time, std::uint64_t on) {
     std::uint32_t& depth = depth_[on];
     if (depth == 0) return;
@@ -150,8 +150,8 @@ class TraceWriter {
 constexpr auto kPlain = TraceWriter::Kind::kPlain;
 constexpr auto kCounter = TraceWriter::Kind::kCounter;
 
-/// The form of an event of a driver, of an end of the link, or of the call: an item on one of their tracks. One
-/// kind may have several.
+/// The form of an event of a driver, of an end of the link, or of the call: an item on one of their tracks. One kind
+/// can have several.
 struct Rule {
   enum class Of { kDriver, kEnd, kCall };
   enum class Does { kBegin, kEnd, kCount, kSum, kInstant, kInstantUnless0 };
@@ -193,7 +193,7 @@ constexpr Rule kRules[] = {
 class Translator {
  public:
   Translator(TraceWriter& out, const LogHeader& header) : out_(out) {
-    // A thread of the same number and name on several CPUs is one that moves.
+    // A thread of the same number and name on several CPUs is one thread that moves.
     std::map<std::pair<std::uint16_t, std::string>, std::uint64_t> tracks;
     for (const LogEntity& e : header.entities) {
       std::uint64_t& track = tracks[{e.id, e.name}];
@@ -230,7 +230,7 @@ class Translator {
         out_.counter(e.time_ns, track_named(end_of(e) + " " + std::string(instrument_name(e.argument)), kCounter),
                      static_cast<std::uint64_t>(instrument_hundredths(e.argument)));
         break;
-      default:  // FINISH is none: the slice ends with the next RUN or IDLE, of the same instant
+      default:  // none for FINISH: the slice ends with the next RUN or IDLE, at the same time
         for (const Rule& rule : kRules) {
           if (rule.kind == e.kind) follow(rule, e);
         }
@@ -318,7 +318,7 @@ class KernelTranslator {
     last_time_ = std::max(last_time_, time);
     switch (e.type) {
       case Type::kSwitch:
-        // Neither interrupt nor softirq outlasts a switch: open ones have lost their end.
+        // Neither interrupt nor softirq lasts longer than a switch: open ones have lost their end.
         while (cpu.interrupts > 0) end(cpu.interrupts, time, track(cpu.interrupt_track, e.cpu, " interrupts"));
         while (cpu.softirqs > 0) end(cpu.softirqs, time, track(cpu.softirq_track, e.cpu, " softirqs"));
         if (cpu.running) out_.end(time, track(cpu.thread_track, e.cpu, ""));

@@ -11,7 +11,7 @@
 namespace offhook::traces {
 
 struct KernelSource {
-  /// Gives every event to its argument, each CPU's in order of time; empty: there are none.
+  /// Passes every event to its argument, each CPU's in order of time; if it is empty, there are none.
   std::function<void(const std::function<void(const KernelEvent&)>&)> read;
   std::int64_t to_log_ns = 0;  ///< added to their times
 };
@@ -30,11 +30,11 @@ struct KernelSource {
 ///   "CPU n"                         a slice for each thread while it has the CPU, "NAME PID"; none while it is idle
 ///   "CPU n interrupts", "CPU n softirqs"   a slice each; timers that expire within an interrupt inside it
 ///
-/// Slices still open at the log's end end there. Constellation points are left out (there are thousands a second).
-/// Memory does not grow with the log. A log that is not whole is exported up to its last whole chunk.
-/// @throws LogError when the header cannot be understood or `out` cannot take the trace (disk full ...)
-/// @param kernel  its events, on any clock; read after the log, so that those outside of it can be left out
-/// @return kernel events that lie within the log
+/// Slices still open at the log's end are closed there. Constellation points are omitted (there are thousands a
+/// second). Memory does not grow with the log. An incomplete log is exported up to its last whole chunk.
+/// @throws LogError when the header is not readable or writing to `out` fails (disk full ...)
+/// @param kernel  its events, on any clock; read after the log, so that events outside it can be omitted
+/// @return the number of kernel events within the log
 std::uint64_t export_perfetto(LogReader& log, std::ostream& out, const KernelSource& kernel = {});
 
 }  // namespace offhook::traces

@@ -54,7 +54,7 @@ hostsim::HostLoad import_bytes(const std::string& file, const std::vector<std::s
           fmt::format("{}: has {} bytes; expected at most {} of a load", file, bytes.size(), kMostLoadBytes));
     return read_load(all, file);
   }
-  // A text begins with neither magic's first byte.
+  // A text does not begin with the first byte of either magic.
   if (all.starts_with(kTraceCmdMagic.substr(0, 3))) {
     std::string().swap(bytes);
     return import_trace_cmd(file, without);
@@ -83,7 +83,7 @@ std::string recorded_kernel(const std::string& file) {
     return all.substr(at, end - at);
   };
   if (all.starts_with(kTraceCmdMagic.substr(0, 3))) {
-    // uname -a without its first word's options: "Linux NODE 6.12.57 #1 SMP ... x86_64".
+    // uname -a without the options of its first word: "Linux NODE 6.12.57 #1 SMP ... x86_64".
     for (std::size_t at = 0; (at = all.find("Linux ", at)) != std::string_view::npos; at++) {
       const std::string_view line = line_from(at);
       const std::size_t node = line.find(' ', 6);

@@ -55,7 +55,7 @@ int number(tep_format_field* field, const tep_record& record) {
 
 std::string text(tep_format_field* field, const tep_record& record) {
   int offset = field->offset, size = field->size;
-  if ((field->flags & TEP_FIELD_IS_DYNAMIC) != 0) {  // a word: length and offset of the text
+  if ((field->flags & TEP_FIELD_IS_DYNAMIC) != 0) {  // a word: length and offset in the text
     const auto where = static_cast<std::uint32_t>(number(field, record));
     offset = static_cast<int>(where & 0xffff);
     size = static_cast<int>(where >> 16);

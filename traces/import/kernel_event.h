@@ -41,7 +41,7 @@ struct KernelEvent {
 
 void add_to(LoadBuilder& builder, const KernelEvent& event);
 
-/// Records as libtraceevent reads them, made events.
+/// Converts records of libtraceevent to events.
 class RecordReader {
  public:
   /// @throws TraceError when the record is shorter than its format

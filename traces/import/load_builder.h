@@ -15,31 +15,31 @@ namespace offhook::traces {
 
 class LoadBuilder {
  public:
-  /// @param without  names of threads and interrupts that are no load: the driver under test itself, the recorder
+  /// @param without  names of threads and interrupts that are not load: the tested driver, the recorder
   explicit LoadBuilder(std::vector<std::string> without = {}) : without_(std::move(without)) {}
 
   struct Thread {
     std::string_view name;
     int pid = 0;   ///< 0: idle
-    int prio = 0;  ///< the kernel's, as in sched_switch
+    int prio = 0;  ///< the kernel's, as for sched_switch
   };
 
-  // Times in ns, any origin; on one CPU they never fall (one that does counts as the last one before it).
+  // Times in ns, any origin; on one CPU they never decrease (an earlier time counts as the previous one).
   void enter(hostsim::Ns time, int cpu, hostsim::HostLoad::Kind kind, std::string_view name);
   void leave(hostsim::Ns time, int cpu, hostsim::HostLoad::Kind kind, std::string_view name);
   void switched(hostsim::Ns time, int cpu, const Thread& from, const Thread& to);
-  /// The kernel dropped events of this CPU before `time`: the work in between is not known.
+  /// The kernel dropped events of this CPU before `time`: the work in between is unknown.
   void lost(hostsim::Ns time, int cpu, std::uint64_t events);
-  /// A timer's expiry function: the timer interrupt's time if the trace has no event of that interrupt itself.
+  /// A timer's expiry function: counts as the timer interrupt's time if the trace has no event of that interrupt.
   void enter_timer(hostsim::Ns time, int cpu);
   void leave_timer(hostsim::Ns time, int cpu);
 
   std::uint64_t events() const { return events_; }
-  /// @param origin the trace's name. Empty of CPUs when there were no events. May be called once.
+  /// @param origin the trace's name. No CPUs if there were no events. Call it once.
   hostsim::HostLoad finish(std::string origin);
 
  private:
-  static constexpr std::uint32_t kNobody = UINT32_MAX;  // idle, unknown, or no load
+  static constexpr std::uint32_t kNobody = UINT32_MAX;  // idle, unknown, or not load
   struct Frame {
     std::uint32_t source = kNobody;
     hostsim::Ns start = 0, own = 0;

@@ -23,7 +23,7 @@ namespace offhook::traces {
 
 inline constexpr std::string_view kLoadMagic = "\x89OHLOAD\n";
 
-inline constexpr int kMostCpu = 65535;  ///< the highest number of a CPU
+inline constexpr int kMostCpu = 65535;  ///< the highest CPU number
 
 /// A trace or a load file with an error. One line: file, position, expected content.
 class TraceError : public std::runtime_error {

@@ -23,7 +23,7 @@ using Type = KernelEvent::Type;
 namespace {
 
 constexpr auto kNone = std::string_view::npos;
-constexpr std::size_t kLongestLine = 4096;  // the search for its fields is repeated
+constexpr std::size_t kLongestLine = 4096;  // the search for its fields is cached
 
 template <typename Number>
 std::optional<Number> whole(std::string_view text) {
@@ -49,7 +49,7 @@ std::optional<Ns> seconds(std::string_view text) {
   return *s * 1'000'000'000 + *fraction;
 }
 
-/// The text after "key=", up to " until" or, without, to the next blank.
+/// The text after "key=", up to " until", or else up to the next blank.
 std::optional<std::string_view> field(std::string_view text, std::string_view key, std::string_view until = " ") {
   for (std::size_t at = text.find(key); at != kNone; at = text.find(key, at + 1)) {
     if (at > 0 && text[at - 1] != ' ') continue;
@@ -64,9 +64,9 @@ class Line {
   Line(const std::string& name, std::size_t number, std::string_view text)
       : name_(name), number_(number), text_(text) {}
 
-  /// Event name and the rest of the line, if this is a line of an event.
+  /// Event name and rest of the line, if this line is an event.
   bool parse() {
-    // COMM PID [CPU] TIME: EVENT: ...; the comm may hold blanks and brackets: the last "[digits]" before a time counts.
+    // COMM PID [CPU] TIME: EVENT: ...; comm can have blanks and brackets: the last "[digits]" before a time counts.
     for (std::size_t open = text_.find(" ["); open != kNone; open = text_.find(" [", open + 1)) {
       const std::size_t close = text_.find("] ", open);
       if (close == kNone) return false;
@@ -74,7 +74,7 @@ class Line {
       const std::size_t colon = text_.find(": ", close);
       if (!number || colon == kNone) continue;
       const std::string_view when = trim(text_.substr(close + 2, colon - close - 2));
-      const auto t = seconds(when.substr(when.rfind(' ') + 1));  // trace-cmd's and ftrace's flags may precede it
+      const auto t = seconds(when.substr(when.rfind(' ') + 1));  // flags of trace-cmd and ftrace can precede it
       if (!t) continue;
       cpu = *number;
       time = *t;
@@ -113,7 +113,7 @@ class Line {
   std::string_view text_;
 };
 
-/// "kworker/0:1:1234 [120] S": the short form of newer kernels' tools.
+/// "kworker/0:1:1234 [120] S": the short form of newer tools.
 KernelEvent::Thread short_thread(const Line& line, std::string_view text) {
   const std::size_t open = text.find(" ["), close = text.find(']', open);
   const std::size_t colon = text.substr(0, open).rfind(':');
@@ -172,7 +172,7 @@ KernelEvent event_of(const Line& line, std::map<int, std::string>& irqs) {
   return event;
 }
 
-/// Lines that are not part of a trace: comments, and the head that `trace-cmd report` prints before the first event.
+/// Lines that are not events: comments, and the head that `trace-cmd report` prints before the first event.
 bool is_preamble(std::string_view line) {
   return line.empty() || line.starts_with('#') || line.starts_with("cpus=") || line.starts_with("version = ") ||
          (line.starts_with("CPU ") && line.ends_with(" is empty"));

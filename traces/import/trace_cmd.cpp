@@ -23,7 +23,7 @@
 #include "traces/import/load_file.h"
 #include "traces/import/perf_sched.h"
 
-// libtracecmd 1.3 has it and does not declare it; null if it is absent.
+// libtracecmd 1.3 has it but does not declare it; null if it is absent.
 extern "C" const char* tracecmd_get_trace_clock(tracecmd_input* handle) __attribute__((weak));
 
 namespace offhook::traces {
@@ -54,13 +54,13 @@ int take_record(tracecmd_input* handle, tep_record* record, int, void* self) {
     }
     import.taker.event(import.reader.read(tracecmd_get_tep(handle), *record));
     return 0;
-  } catch (const std::exception& e) {  // not through the library's C frames
+  } catch (const std::exception& e) {  // not through C frames of the library
     import.error = e.what();
     return -1;
   }
 }
 
-/// In the child. @return the name of the trace's clock; empty: not known
+/// In the child. @return the name of the trace's clock; empty: unknown
 std::string read_with_library(const std::string& file, const Taker& taker) {
   tracecmd_set_loglevel(TEP_LOG_NONE);
   tracecmd_input* top = tracecmd_open(file.c_str(), TRACECMD_FL_LOAD_NO_PLUGINS);
@@ -91,7 +91,7 @@ std::string read_load_of(const std::string& file, const std::vector<std::string>
   return write_load(builder.finish(file));
 }
 
-/// In the child. @return the text of PerfSchedWriter, behind a line that names the clock
+/// In the child. @return the text of PerfSchedWriter, after a line with the name of the clock
 std::string read_text_of(const std::string& file) {
   PerfSchedWriter writer;
   std::string text;
@@ -103,7 +103,7 @@ std::string read_text_of(const std::string& file) {
 
 using ReadInChild = std::function<std::string()>;
 
-/// Seconds of CPU time: damaged pages can lead the library round in a circle. A whole MiB takes it less than a second.
+/// Seconds of CPU time: damaged pages can make the library loop. A whole MiB takes it less than a second.
 rlim_t longest_read(std::uint64_t bytes) {
   return 30 + 2 * (bytes >> 20);
 }

@@ -20,7 +20,7 @@ std::int64_t ns_of(clockid_t clock) {
   return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
 }
 
-/// `clock` - CLOCK_MONOTONIC, wrong by at most half the time between the closest two readings of the latter.
+/// `clock` - CLOCK_MONOTONIC; the error is at most half the time between the closest two readings of the latter.
 std::int64_t offset(clockid_t clock) {
   std::int64_t best = 0, closest = std::numeric_limits<std::int64_t>::max();
   for (int k = 0; k < 20; ++k) {

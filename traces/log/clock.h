@@ -13,11 +13,11 @@
 
 namespace offhook::traces {
 
-/// Now, on this machine. Each offset is the best of several readings between two of CLOCK_MONOTONIC.
+/// The current time of this machine. Each offset is the best of several readings between two of CLOCK_MONOTONIC.
 nlohmann::json live_clock();
 
-/// The number to add to a time on the clock that tracefs calls `trace_clock` to get the log's. Empty: unknown (the
-/// scheduler's clock "local", the TSC, a simulated log).
+/// The number to add to a time on tracefs's clock `trace_clock` to get the log's. Empty: unknown (the scheduler's clock
+/// "local", the TSC, a simulated log).
 std::optional<std::int64_t> to_log_clock(const nlohmann::json& clock, std::string_view trace_clock);
 
 }  // namespace offhook::traces

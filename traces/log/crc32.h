@@ -28,7 +28,7 @@ constexpr auto kCrcTables = [] {
 }();
 }  // namespace detail
 
-/// CRC-32 of IEEE 802.3 (that of zlib and PNG). To continue one, pass the CRC of the data before.
+/// CRC-32 of IEEE 802.3 (as in zlib and PNG). To continue, pass the CRC of the previous data.
 inline std::uint32_t crc32(const void* data, std::size_t bytes, std::uint32_t before = 0) {
   static_assert(std::endian::native == std::endian::little);
   const auto& t = detail::kCrcTables;

@@ -48,7 +48,7 @@ inline constexpr auto kEventNames = [] {
   names[OH_EV_MARK] = "mark";
   return names;
 }();
-/// The name of an event kind in exports: "service_begin". Empty for a kind unknown here.
+/// The name of an event kind in exports: "service_begin". Empty for an unknown kind.
 constexpr std::string_view event_name(std::uint8_t kind) {
   return kEventNames[kind];
 }
@@ -57,7 +57,7 @@ constexpr std::string_view event_name(std::uint8_t kind) {
 constexpr std::int32_t instrument_hundredths(std::uint32_t argument) {
   return static_cast<std::int32_t>(argument << 8) >> 8;
 }
-/// Cause of an instrument that is OH_INSTRUMENT_RETRAIN_CAUSE.
+/// Cause of an instrument with the value OH_INSTRUMENT_RETRAIN_CAUSE.
 constexpr std::string_view retrain_cause_name(std::int32_t cause) {
   constexpr std::string_view kNames[] = {"unknown", "asked for", "the far end's tone", "signal lost", "time-out"};
   return kNames[cause > 0 && cause <= OH_RETRAIN_TIMEOUT ? cause : 0];
@@ -67,7 +67,7 @@ constexpr bool is_retrain(const oh_event& e) {
   return e.kind == OH_EV_PUMP_INSTRUMENT && e.argument >> 24 == OH_INSTRUMENT_RETRAIN_CAUSE;
 }
 
-/// And its name, with the unit of a hundredth.
+/// And its name, with the unit of its hundredths.
 constexpr std::string_view instrument_name(std::uint32_t argument) {
   constexpr std::string_view kNames[] = {"SNR, 0.01 dB",
                                          "clock, 0.01 ppm",
@@ -80,7 +80,7 @@ constexpr std::string_view instrument_name(std::uint32_t argument) {
                                          "symbol rate received, 0.01 baud",
                                          "start-up",
                                          "slips, 0.01",
-                                         "instrument"};  // as enum oh_instrument; the last: of none known here
+                                         "instrument"};  // as enum oh_instrument; the last: unknown here
   return kNames[std::min<std::uint32_t>(argument >> 24, OH_INSTRUMENT_SLIPS + 1)];
 }
 

@@ -24,7 +24,7 @@ namespace offhook::traces {
 
 static_assert(std::endian::native == std::endian::little, "the log is written from memory as it stands");
 
-/// Not ASCII, with a line end that a text-mode transfer would spoil.
+/// Not ASCII, and with a line end that a text-mode transfer would change.
 inline constexpr std::array<char, 8> kLogMagic = {'\x89', 'O', 'H', 'L', 'O', 'G', '\r', '\n'};
 inline constexpr std::uint32_t kLogVersion = 1;
 inline constexpr std::uint32_t kLogHeaderMaxBytes = 1 << 20;
@@ -44,10 +44,10 @@ static_assert(sizeof(FileHeader) == 24);
 struct ChunkHeader {
   std::uint32_t marker;  ///< kChunkMarker or kEndMarker
   std::uint32_t crc32;   ///< of the header after this field, and of the events
-  std::uint32_t cpu;     ///< whose ring the events come from (a simulated host has one, of CPU 0, for all its CPUs;
-                         ///< each event has its CPU); 0 in the end record
+  std::uint32_t cpu;     ///< the CPU of the events' ring (a simulated host has one, of CPU 0, for all its CPUs; each
+                         ///< event has its CPU); 0 in the end record
   std::uint32_t count;   ///< events that follow, 1 to kChunkEvents; 0 in the end record
-  std::uint64_t lost;    ///< events dropped by this ring since the start of the log; end record: on all
+  std::uint64_t lost;    ///< events dropped by this ring since the log began; end record: by all rings
 };
 static_assert(sizeof(ChunkHeader) == 24);
 inline constexpr std::size_t kChunkCrcFrom = offsetof(ChunkHeader, cpu);

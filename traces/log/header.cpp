@@ -29,7 +29,7 @@ namespace {
   throw LogError(where + ": expected " + expected);
 }
 
-/// A list of the header, each entry an object. Absent: none.
+/// A list of the header, each entry an object. Empty if absent.
 const json& list_of(const json& root, const std::string& file, const char* name) {
   static const json kNone = json::array();
   const auto found = root.find(name);

@@ -39,7 +39,7 @@ struct LogHeader {
 
 std::string to_json(const LogHeader& header);
 
-/// Missing parts are left empty, so that a log of another writer can still be read.
+/// Missing parts are empty, so that a log of another writer can still be read.
 /// @param file  for messages  @throws LogError for invalid JSON, and for a part that differs from the above
 LogHeader parse_log_header(std::string_view json, const std::string& file = "event log");
 

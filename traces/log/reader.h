@@ -21,27 +21,27 @@ namespace offhook::traces {
 ///     if (!log.ending().complete) warn(log.ending().message);
 class LogReader {
  public:
-  /// @throws LogError when this is no event log or its header is damaged: the events cannot be interpreted then.
+  /// @throws LogError if this is no event log or its header is damaged: then the events have no meaning.
   explicit LogReader(const std::string& path);
-  /// From any source, such as memory. @param name for messages
+  /// From any source, for example memory. @param name for messages
   LogReader(std::unique_ptr<std::istream> in, std::string name);
 
   const std::string& header_json() const { return header_json_; }
   const std::string& name() const { return name_; }
 
-  /// The next chunk. @return false at the end, whole or not; see ending().
+  /// The next chunk. @return false at the end, complete or not; see ending().
   bool next();
-  /// Events of the chunk just read; valid until the next next().
+  /// Events of the last chunk read; valid until the next call of next().
   std::span<const oh_event> events() const { return events_; }
   std::uint8_t cpu() const { return cpu_; }
-  /// Events dropped on this chunk's CPU up to this chunk.
+  /// Events dropped on this chunk's CPU until this chunk.
   std::uint64_t lost() const { return lost_; }
 
   /// How the log ended, once next() has returned false.
   struct Ending {
     bool complete = false;     ///< the end record was there
-    bool truncated = false;    ///< the file ends too early, as a killed writer leaves it; nothing in it is damaged
-    std::uint64_t offset = 0;  ///< end of reading: everything before it is whole
+    bool truncated = false;    ///< the file ends too early, as after a killed writer; nothing in it is damaged
+    std::uint64_t offset = 0;  ///< end of reading: everything before it is complete
     std::uint64_t events = 0;  ///< events read
     std::uint64_t lost = 0;    ///< dropped on all CPUs, by the log's counts
     std::string message;       ///< empty when complete; else file, offset, expected and found content

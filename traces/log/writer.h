@@ -18,27 +18,27 @@ namespace offhook::traces {
 
 /// Writes an event-log file (format.h), record by record.
 ///
-/// The first failure throws, once, with the file, the offset and the cause (disk full ...); the torn record is cut off,
-/// earlier records stay readable, and later events are dropped. Not thread-safe; not for the real-time path.
+/// The first failure throws, once, with the file, the offset and the cause (disk full ...); it removes the incomplete
+/// record, earlier records stay readable, and later events are dropped. Not thread-safe; not for the real-time path.
 class LogWriter {
  public:
-  /// Writes the header. @param file  one that appears at once  @param header_json see header.h  @throws LogError
+  /// Writes the header. @param file  a new file  @param header_json see header.h  @throws LogError
   LogWriter(OutputFile file, std::string_view header_json);
-  /// Closes the file if close() was not called or failed: without a message, perhaps without the end record.
+  /// Closes the file if close() was not called or failed: without a message, and possibly without the end record.
   ~LogWriter();
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
-  /// Take all that is in a ring now. Whole chunks are written at once, the rest is kept until flush(). @throws LogError
+  /// Takes all events in a ring now. Whole chunks are written at once, the rest waits for flush(). @throws LogError
   void drain(oh_event_log& log);
-  /// Events of one CPU that come from elsewhere. @param lost dropped on this CPU so far  @throws LogError
+  /// Events of one CPU from another source. @param lost dropped on this CPU so far  @throws LogError
   void append(std::uint8_t cpu, std::span<const oh_event> events, std::uint64_t lost);
-  /// Write the buffered events, so that a kill from here on loses none of them. @throws LogError
+  /// Writes the buffered events, so that a later kill loses none of them. @throws LogError
   void flush();
-  /// flush(), the end record, close the file. @throws LogError
+  /// flush(), write the end record, close the file. @throws LogError
   void close();
 
-  std::uint64_t events_written() const { return events_; }  ///< in whole records in the file
+  std::uint64_t events_written() const { return events_; }  ///< in complete records in the file
   std::uint64_t bytes_written() const { return bytes_; }
 
  private:

@@ -9,7 +9,7 @@
 
 namespace offhook::config {
 
-/// "RES 2/8 strict (1.953/7.812 ms)" for a reservation in ticks; any other in the words of the grammar.
+/// "RES 2/8 strict (1.953/7.812 ms)" for a reservation in ticks; other contexts as in the grammar.
 /// @param tick_hz  of the host
 std::string context_in_full(const ContextSpec& context, double tick_hz);
 

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The data of the installation that a file is in: bin/offhook, lib/ARCHITECTURE/liboffhook-simulator.so.
+/// The data of the installation that contains a file: bin/offhook, lib/ARCHITECTURE/liboffhook-simulator.so.
 std::optional<fs::path> data_of_prefix(const fs::path& file) {
   constexpr int kDeepest = 3;
   std::error_code error;
@@ -70,7 +70,7 @@ fs::path data_file(std::string_view room, std::string_view name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     const std::vector<std::string_view> known(names.begin(), names.end());
     struct stat at {};
-    const bool exists = stat(std::string(name).c_str(), &at) == 0;  // a path, then, and not a misspelt name
+    const bool exists = stat(std::string(name).c_str(), &at) == 0;  // so it is a path, and not a misspelt name
     throw Error(fmt::format("\"{}\" is {}not in {}{}; expected one of: {}{}", name,
                             exists ? kind_of_file(at.st_mode) + ", and " : "", (data_dir() / room).string(),
                             the_nearest(name, known), fmt::join(names, ", "),

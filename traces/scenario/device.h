@@ -14,7 +14,7 @@ namespace offhook::config {
 
 const KeyTable& device_keys();
 
-/// A device described by a document; its mandatory keys must be present. @throws Error
+/// A device from a document; its required keys must be present. @throws Error
 hostsim::SoftDevice parse_device(const Document& document);
 /// @param name_or_file a file of traces/data/devices by its name, or any file NAME.toml. @throws Error
 hostsim::SoftDevice load_device(std::string_view name_or_file);

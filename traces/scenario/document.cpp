@@ -6,8 +6,8 @@
 
 #include <stdexcept>
 
-// toml++ 3.3.0 asserts on some texts that are no TOML, such as "[" and a control character (found by config_fuzz), and
-// continues when NDEBUG is set. Its assertions throw here, in every build.
+// toml++ 3.3.0 asserts for some texts that are not TOML, such as "[" and a control character (found by config_fuzz),
+// and continues if NDEBUG is set. Its assertions throw here, in every build.
 namespace {
 [[noreturn]] void toml_assertion_failed() {
   throw std::domain_error("expected a key or a value here");
@@ -17,9 +17,9 @@ namespace {
 #undef NDEBUG
 #define TOML_ASSERT(expression) ((expression) ? void() : toml_assertion_failed())
 #include <toml++/impl/preprocessor.h>
-// Its classes of characters are undefined for most that are not ASCII, such as U+00E9 at the place at which a string
-// of several lines continues, and U+FEFB behind a quotation mark in a number (found by device_fuzz). A character
-// outside of all ranges is in no class.
+// Its classes of characters are undefined for most characters outside ASCII, such as U+00E9 at the continuation of a
+// string of several lines, and U+FEFB after a quotation mark in a number (found by device_fuzz). A character outside
+// all ranges is in no class.
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false
@@ -58,12 +58,12 @@ std::string joined(std::string_view prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : fmt::format("{}.{}", prefix, name);
 }
 
-/// The parser calls itself for each part of a dotted key and for each list in a list; no file of Offhook is nested this
+/// The parser calls itself for each part of a dotted key and for each nested list; no file of Offhook is nested this
 /// deep.
 class Depth {
  public:
   static constexpr int kMost = 32;
-  /// A character outside of strings and comments. @return false: too deep
+  /// A character outside strings and comments. @return false if it is too deep
   bool goes_on(char c) {
     switch (c) {
       case '[':
@@ -94,15 +94,15 @@ class Depth {
   int nested_ = 0, dots_ = 0;
 };
 
-/// Keys and values of one document, more than any has. Each takes up to 400 bytes of memory.
+/// Keys and values of one document, more than any real one has. Each takes up to 400 bytes of memory.
 constexpr std::size_t kMostItems = 500'000;
 
-/// Refuse texts that are too deep for the parser, and, with a clear message, characters other than
-/// ASCII, which TOML 1.0 allows in comments and strings only. @throws Error with the position
+/// Refuses texts that are too deep for the parser, and, with a clear message, characters outside ASCII, which TOML 1.0
+/// permits only in comments and strings. @throws Error with the position
 void check_text(std::string_view text, std::string_view name) {
   std::size_t line = 1, line_begin = 0, items = 0;
   Depth depth;
-  std::string_view closing;  // of the string that we are in
+  std::string_view closing;  // of the current string
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -156,7 +156,7 @@ std::string type_name(const toml::node& node) {
   return type < std::size(kNames) ? kNames[type] : "a date or time";
 }
 
-/// The value for people: short ones in full.
+/// The value for people: short ones completely.
 std::string shown(const toml::node& node) {
   if (const auto* v = node.as_integer()) return fmt::format("{}", v->get());
   if (const auto* v = node.as_floating_point()) return fmt::format("{}", v->get());
@@ -170,12 +170,12 @@ std::string shown(const toml::node& node) {
   return type_name(node);
 }
 
-/// One value into one field of any type; false when type or range is wrong.
+/// Stores one value in one field of any type; false if type or range is wrong.
 struct Assign {
   const toml::node& node;
   double min, max;
 
-  /// A number in range; a whole one if T is.
+  /// A number in range; a whole number if T is.
   template <typename T>
   bool number(const toml::node& from, T& to) const {
     const auto take = [&](const auto* v) {
@@ -187,13 +187,13 @@ struct Assign {
     };
     return take(from.as_integer()) || (std::is_floating_point_v<T> && take(from.as_floating_point()));
   }
-  /// The index of a name in a list of names; past its end for an unknown one.
+  /// The index of a name in a list of names; the list's size for an unknown one.
   static std::size_t place(const toml::node& from, std::span<const std::string_view> names) {
     const auto* v = from.as_string();
     return static_cast<std::size_t>((v ? std::find(names.begin(), names.end(), v->get()) : names.end()) -
                                     names.begin());
   }
-  /// Each item of a list that is not empty. @param take  false: the item is not accepted
+  /// Each item of a list that is not empty. @param take  returns false for an item that is not accepted
   template <typename Take>
   bool items(Take take) const {
     const auto* list = node.as_array();
@@ -416,7 +416,7 @@ std::vector<std::string> values_of_range(const toml::table& range, const Documen
         "{}: {}: expected a range {{ from = A, to = B, step = S }} with A <= B and S > 0 (at most {} values)",
         axis.position, axis.path, kMostValues));
   }
-  // from + i * step: no error adds up; half a millionth of a step lets 0.1 + 0.1 + 0.1 reach 0.3.
+  // from + i * step: errors do not add up; half a millionth of a step lets 0.1 + 0.1 + 0.1 reach 0.3.
   const auto count = static_cast<std::size_t>(std::floor((to - from) / step + 5e-7)) + 1;
   std::vector<std::string> values;
   for (std::size_t i = 0; i < count; ++i) {

@@ -21,12 +21,12 @@ using Origins = std::map<std::string, std::string, std::less<>>;
 
 class Document {
  public:
-  /// @throws Error when the file cannot be read, or is no TOML
+  /// @throws Error when the file is not readable or not TOML
   static Document read_file(const std::filesystem::path& file);
   static Document parse(std::string_view text, std::string_view name);
-  /// "key=value" as on the command line. A value that is no TOML is taken as a string: --set context.kind=dpc.
+  /// "key=value" as on the command line. A value that is not TOML is taken as a string: --set context.kind=dpc.
   static Document assignment(std::string_view text);
-  /// One key with a value in TOML (or a bare string); complaints begin with `name`.
+  /// One key with a value in TOML (or a bare string); messages begin with `name`.
   static Document setting(std::string_view path, std::string_view value, std::string_view name);
   Document(Document&&) noexcept;
   Document& operator=(Document&&) noexcept;
@@ -34,31 +34,31 @@ class Document {
 
   const std::string& name() const;
   bool has(std::string_view path) const;
-  /// @return "file:line:column" of the key; the name alone when it is not there
+  /// @return "file:line:column" of the key; only the name if it is absent
   std::string position(std::string_view path) const;
 
-  /// Take a value out, so that apply() will not see it. @throws Error when it has another type
+  /// Takes a value out, so that apply() does not see it. @throws Error for another type
   std::optional<std::string> take_string(std::string_view path);
-  /// A string is taken out, anything else stays.
+  /// Takes a string out; other values stay.
   std::optional<std::string> take_if_string(std::string_view path);
   std::optional<Document> take_table(std::string_view path);
-  /// The tables of a list [[path]], taken out; empty when it is not there. @throws Error when it is something else
+  /// Takes out the tables of a list [[path]]; empty if absent. @throws Error for another type
   std::vector<Document> take_rows(std::string_view path);
-  /// A key with the values it takes in turn.
+  /// A key with its successive values.
   struct Axis {
     std::string path;
     std::string position;
-    std::vector<std::string> values;  ///< as TOML; not yet checked against any table of keys
+    std::vector<std::string> values;  ///< as TOML; not yet checked against a table of keys
   };
   /// Every entry, a list or a range {from, to, step}, as an axis, in the order of the file.
-  /// @throws Error for an entry that is neither
+  /// @throws Error for other entries
   std::vector<Axis> axes() const;
 
-  /// All values that have not been taken out, as JSON: for data whose keys are not known beforehand.
+  /// All values that have not been taken out, as JSON: for data whose keys are not known in advance.
   std::string json() const;
 
-  /// Put every value into its field. @throws Error for an unknown key, a wrong type or range
-  /// @param origins gets the position of each key; may be null
+  /// Stores every value in its field. @throws Error for an unknown key, a wrong type or range
+  /// @param origins gets the position of each key; can be null
   void apply(const KeyTable& keys, void* subject, Origins* origins = nullptr) const;
 
  private:

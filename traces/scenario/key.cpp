@@ -18,7 +18,7 @@ template <typename... Ts>
 Overloaded(Ts...) -> Overloaded<Ts...>;
 
 Field field_of(const Key& key, const void* subject) {
-  return key.field(const_cast<void*>(subject));  // only read through here
+  return key.field(const_cast<void*>(subject));  // only read through this pointer
 }
 
 std::string quoted(std::string_view text) {

@@ -23,7 +23,7 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A field of nanoseconds that the file gives in another unit.
+/// A field of nanoseconds with another unit in the file.
 struct Duration {
   std::int64_t* ns;
   double unit_ns;
@@ -40,7 +40,7 @@ Choice choice(Enum& field, std::span<const std::string_view> names) {
   return {names, [&field] { return static_cast<int>(field); }, [&field](int v) { field = static_cast<Enum>(v); }};
 }
 
-/// A set of names, each of which means the bit at its place in `masks`. In a file it is a list of at least one.
+/// A set of names; each means the bit at its place in `masks`. In a file it is a list of at least one.
 struct NameSet {
   std::span<const std::string_view> names;
   std::span<const std::uint32_t> masks;
@@ -55,10 +55,10 @@ struct Key {
   double min = 0, max = 0;  ///< of a number, inclusive; for a list: of its items
   std::string_view help;
   std::function<Field(void*)> field;  ///< the field in a subject
-  bool unless_0 = false;              ///< a number that is written only when it is not 0
+  bool unless_0 = false;              ///< a number that is written only if it is not 0
 };
 
-inline constexpr double kAnyMax = 9007199254740992.0;  // 2^53: whole numbers up to here are exact
+inline constexpr double kAnyMax = 9007199254740992.0;  // 2^53: whole numbers are exact up to here
 
 /// @param access Field(Subject&), or the member itself: &Subject::rate_hz
 template <typename Subject, typename Access>
@@ -75,7 +75,7 @@ template <typename Subject, typename Access>
 Key key(std::string_view path, std::string_view help, Access access) {
   return key<Subject>(path, 0, 0, help, access);
 }
-/// A key of nanoseconds that the file gives in units of `unit_ns`. @param access std::int64_t&(Subject&), or the member
+/// A key of nanoseconds with the unit `unit_ns` in the file. @param access std::int64_t&(Subject&), or the member
 template <typename Subject, typename Access>
 Key key_of_time(std::string_view path, double min, double max, std::string_view help, double unit_ns, Access access) {
   return key<Subject>(path, min, max, help, [access, unit_ns](Subject& s) -> Field {
@@ -91,7 +91,7 @@ inline Key optional(Key key) {
 
 using KeyTable = std::vector<Key>;
 
-/// The same keys inside a larger table: "rate_hz" as "block.rate_hz".
+/// The same keys in a larger table: "rate_hz" as "block.rate_hz".
 /// @param access of the keys' own subject: Part&(Subject&)
 template <typename Subject, typename Access>
 KeyTable keys_under(std::string_view table, KeyTable keys, Access access) {
@@ -102,11 +102,11 @@ KeyTable keys_under(std::string_view table, KeyTable keys, Access access) {
   return keys;
 }
 
-/// The subject as TOML, every key of the table with its present value. Reading it back gives the same subject.
+/// The subject as TOML, every key of the table with its current value. Reading it gives the same subject.
 std::string write(const KeyTable& keys, const void* subject);
 /// One key's value as TOML ("8", "\"dpc\"").
 std::string write_value(const Key& key, const void* subject);
-/// The values that the key accepts, for people: "whole number, 1 to 1024", "\"dpc\" or \"thread\"".
+/// The accepted values of the key, for people: "whole number, 1 to 1024", "\"dpc\" or \"thread\"".
 std::string expectation(const Key& key, const void* subject);
 /// Whether write() writes it: always, unless it is optional and 0, empty or the first of a choice.
 bool is_written(const Key& key, const void* subject);

@@ -121,7 +121,7 @@ std::optional<double> take_number(std::string_view& text) {
   return value;
 }
 
-/// Waits up to each latency become points; the longest is exceeded by half a wait.
+/// Waits up to each latency become points; half a wait exceeds the longest.
 class Counted {
  public:
   void add(double latency_ms, double count) {
@@ -153,7 +153,7 @@ class Counted {
   double seen_ = 0;
 };
 
-/// The rows [[latency.thread]]: further threads, real-time ones by rising priority.
+/// The rows [[latency.thread]]: further threads, real-time ones by ascending priority.
 std::vector<HostLatencies::MeasuredThread> read_threads(const std::vector<Document>& rows, const Table& defaults) {
   using hostsim::ThreadKind;
   std::vector<HostLatencies::MeasuredThread> out;
@@ -187,7 +187,7 @@ HostLatencies read_latencies(Document table, bool virus_scanner) {
     if (t.high_thread.ms.empty()) t.high_thread = t.thread;
     std::optional<LatencyDistribution> dpc;
     if (!t.dpc.ms.empty()) dpc = fit(t, t.dpc, "dpc");
-    // An unmeasured latency is assumed to be as long as possible: not later than the next stage.
+    // An unmeasured latency is assumed to be as long as possible: at most the next stage's.
     if (t.interrupt.ms.empty()) t.interrupt = t.dpc.ms.empty() ? t.high_thread : t.dpc;
     const double factor = virus_scanner ? t.virus_scanner_factor : 1;
     return {fit(t, t.interrupt, "interrupt"),
@@ -263,7 +263,7 @@ LatencyDistribution parse_hgrm(std::string_view text, std::string_view file, dou
       throw fail("a value, a percentile of at most 1 and a total count (HdrHistogram's percentile output)");
     if (*seen < before || *seen >= kAnyMax) throw fail("a total count that does not fall, below 2^53");
     const double latency_ms = *value * unit_ms;
-    // The same value is in many lines, one for each percentile.
+    // many lines have the same value, one for each percentile
     if (*seen > before) {
       if (!counted.rises(latency_ms)) throw fail("values that rise with the count");
       counted.add(latency_ms, *seen - before);

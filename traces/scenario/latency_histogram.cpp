@@ -26,7 +26,7 @@ constexpr std::string_view kRtla = "# RTLA timerlat histogram", kCyclictest = "#
                            kAccepted =
                                "the output of cyclictest -h or --json, or of rtla timerlat hist, in microseconds";
 
-/// For one kind of wait: how many took this many microseconds.
+/// For one kind of wait: the number of waits for each count of microseconds.
 using Counts = std::map<double, double>;
 
 Error fail(std::string_view file, std::size_t line, std::string_view expected) {
@@ -51,7 +51,7 @@ std::optional<double> number(std::string_view word) {
   return value;
 }
 
-/// Each latency is exceeded by all that were longer; the longest by half a wait.
+/// All longer waits exceed a latency; half a wait exceeds the longest.
 LatencyDistribution distribution(const Counts& counts, std::string_view file) {
   double all = 0, seen = 0;
   for (const auto& [us, count] : counts) all += count;
@@ -72,7 +72,7 @@ LatencyDistribution distribution(const Counts& counts, std::string_view file) {
   }
 }
 
-/// The class by cyclictest's name of its policy. Without one, a priority makes it SCHED_FIFO.
+/// The class for cyclictest's name of its policy. Without a name, a priority means SCHED_FIFO.
 std::string class_of(std::string_view policy, bool has_priority) {
   if (policy == "fifo" || (policy.empty() && has_priority)) return "FIFO";
   if (policy == "rr") return "RR";
@@ -93,7 +93,7 @@ struct Lines {
   }
 };
 
-/// A row of a histogram: a latency, and a count for each of `columns`; 0: as many as there are.
+/// A row of a histogram: a latency, and a count for each of `columns`; 0: any number of columns.
 std::vector<double> row(std::string_view line, std::size_t columns, std::string_view file, std::size_t at) {
   std::vector<double> values;
   for (const std::string_view word : words(line)) {
@@ -117,7 +117,7 @@ std::vector<double> values_after(std::string_view line, std::string_view title, 
   return values;
 }
 
-/// A wait beyond the histogram took the longest of its thread, at most.
+/// A wait beyond the histogram took at most the longest of its thread.
 void add_overflows(Counts& counts, const std::vector<double>& overflows, const std::vector<double>& longest,
                    std::string_view file) {
   for (std::size_t i = 0; i < overflows.size(); i++) {
@@ -138,7 +138,7 @@ LatencyHistogram made(const Counts& counts, std::string tool, std::string_view f
 ///     policy: fifo: loadavg: 4.39 2.79 1.25 5/114 3090
 ///     T: 0 ( 3090) P:80 I:1000 C:   3000 Min:     21 Act:   48 Avg:   66 Max:   12481
 ///
-/// The threads of -t have falling priorities: the counts are those of all, so they hold for the highest and above.
+/// The threads of -t have descending priorities: the counts of all hold for the highest priority and above.
 struct ThreadLines {
   std::string policy;
   int priority = 0;
@@ -146,7 +146,7 @@ struct ThreadLines {
 
   void read(std::string_view line) {
     constexpr std::string_view kPolicy = "policy: ";
-    if (const std::size_t at = line.find(kPolicy); at != std::string_view::npos) {  // behind codes of a terminal
+    if (const std::size_t at = line.find(kPolicy); at != std::string_view::npos) {  // after terminal codes
       line.remove_prefix(at + kPolicy.size());
       policy = line.substr(0, line.find(':'));
       return;
@@ -169,7 +169,7 @@ struct ThreadLines {
   }
 };
 
-/// How many columns of a histogram are threads: the last one of -H is the sum of the others.
+/// Number of a histogram's columns that are threads: the last one of -H is the sum of the others.
 std::size_t threads_in(const std::vector<std::vector<double>>& rows) {
   if (rows.empty()) return 0;
   const std::size_t columns = rows.front().size() - 1;
@@ -255,7 +255,7 @@ LatencyHistogram parse_rtla(std::string_view text, std::string_view file) {
   return h;
 }
 
-/// The argument of an option of cyclictest's command line, "-p80", "-Sp 80", "--priority=80".
+/// An option's argument in cyclictest's command line, "-p80", "-Sp 80", "--priority=80".
 std::string option(const std::string& command, const std::string& letter, const std::string& name) {
   std::smatch found;
   if (std::regex_search(command, found, std::regex("--" + name + "[a-z]*[= ]([^ ]+)"))) return found[1];
@@ -282,7 +282,7 @@ LatencyHistogram parse_json(std::string_view text, std::string_view file) {
       cycles_most = std::max(cycles_most, cycles);
     }
     LatencyHistogram h = made(counts, "cyclictest", file);
-    const std::string command = json.value("cmdline", json.value("cmdline:", ""));  // 2.40 writes it with a colon
+    const std::string command = json.value("cmdline", json.value("cmdline:", ""));  // 2.40 prints it with a colon
     const auto priority = number(option(command, "p", "prio"));
     if (!command.empty()) h.scheduling = class_of(option(command, "", "policy"), priority.value_or(0) > 0);
     const bool real_time = h.scheduling == "FIFO" || h.scheduling == "RR";
@@ -299,7 +299,7 @@ LatencyHistogram parse_json(std::string_view text, std::string_view file) {
   }
 }
 
-/// The histogram is behind all that cyclictest prints while it runs.
+/// The histogram comes after all output of cyclictest while it runs.
 bool is_cyclictest_text(std::string_view text) {
   const std::size_t at = text.find(kCyclictest);
   return at == 0 || (at != std::string_view::npos && text[at - 1] == '\n');

@@ -244,7 +244,7 @@ std::vector<hostsim::CompetingDevice> take_soft_devices(Document& document) {
   return devices;
 }
 
-// Dotted keys: a table below a row would have a separate header.
+// Dotted keys: a table after a row would need a separate header.
 std::string to_toml(const std::vector<hostsim::CompetingDevice>& devices) {
   std::string out;
   for (const auto& d : devices) {

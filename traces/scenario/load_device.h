@@ -24,19 +24,19 @@ namespace offhook::config {
 /// Names of hostsim::DpcImportance.
 inline constexpr std::array<std::string_view, 3> kDpcImportances = {"low", "medium", "high"};
 
-/// traces/import/KIND.toml, named after its kind. @throws Error naming the kinds there are
+/// traces/import/KIND.toml, named after its kind. @throws Error with the list of kinds
 hostsim::LoadDevice load_preset(std::string_view kind);
-/// Take `load.device` out of a scenario, in either form. @throws Error with the position
+/// Takes `load.device` out of a scenario, in either form. @throws Error with the position
 /// @pre document.has("load.device")
 std::vector<hostsim::LoadDevice> take_load_devices(Document& document);
-/// As tables [[load.device]] with every key; empty when there are none. Reading it gives the same devices.
+/// As tables [[load.device]] with every key; empty if there are none. Reading it gives the same devices.
 std::string to_toml(const std::vector<hostsim::LoadDevice>& devices);
-/// Why they cannot all be there: two of one name, or more CPU time than there is; empty when they can.
+/// The reason why they cannot all exist: two with one name, or more CPU time than there is; empty if they can.
 std::string device_problem(const std::vector<hostsim::LoadDevice>& devices);
-/// Take the tables [[load.reservation]] out: threads that never block, each with X ticks of every Y.
+/// Takes the tables [[load.reservation]] out: threads that never block, each with X ticks of every Y.
 /// @throws Error with the position
 std::vector<hostsim::ReservedThread> take_reserved_threads(Document& document);
-/// And [[load.thread]]: those that reserve nothing.
+/// And [[load.thread]]: those without a reservation.
 std::vector<hostsim::LoadThread> take_load_threads(Document& document);
 /// And [[load.soft_device]]: soft devices by their cost, each with a device of traces/data/devices, or a file, and a
 /// context.

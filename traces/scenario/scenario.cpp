@@ -69,7 +69,7 @@ std::shared_ptr<const hostsim::HostLoad> load_trace(const hostsim::LoadScenario&
   return recorded;
 }
 
-/// It names the folder out/NAME.
+/// It is the name of the folder out/NAME.
 void check_name(const Scenario& s, const Origins& origins) {
   constexpr std::size_t kMostCharacters = 100;
   std::size_t characters = 0;
@@ -92,7 +92,7 @@ void check_size(const Scenario& s, const Origins& origins) {
                           position_of(origins, {"transfer.bytes", "pump.kind"}), s.bytes, kMostFileBytes));
 }
 
-/// Pinned entities must be pinned to a CPU that the host has.
+/// Pinned entities must be pinned to an existing CPU.
 void check_cpus(const Scenario& s, const Origins& origins) {
   const auto check = [&](std::string_view path, const std::string& what, int cpu) {
     if (cpu < s.host.cpus) return;
@@ -126,7 +126,7 @@ void expect_device(const Scenario& s, const Origins& origins, std::string_view k
                           position_of(origins, {"line.kind", "pump.kind"}), kind, such_as));
 }
 
-// Calls a function that refuses with std::invalid_argument, and adds the place in the file.
+// Calls a function that throws std::invalid_argument, and adds the place in the file.
 template <class Read>
 void attempt(const Origins& origins, std::initializer_list<std::string_view> paths, const char* what,
              const Read& read) {
@@ -144,7 +144,7 @@ void check_device_at_work(const Scenario& s, const Origins& origins) {
           "device", [&] { (void)hostsim::device_at_work(s).profile(); });
 }
 
-/// A registered pump is a device, on a line that it can be on.
+/// A registered pump is a device on a line of its kind.
 void check_registered(const Scenario& s, const Origins& origins) {
   if (s.device.pump.empty()) return;
   if (s.pump != hostsim::PumpKind::kDevice) {
@@ -186,7 +186,7 @@ void check_loop(const Scenario& s, const Origins& origins) {
   check_device_at_work(s, origins);
 }
 
-/// The same for a radio on its air.
+/// The same for a radio on its channel.
 void check_air(const Scenario& s, const Origins& origins) {
   expect_device(s, origins, "air", "soft-radio");
   attempt(origins, {"line.kind"}, "line.kind", [] { hostsim::check_radio_is_built(); });
@@ -334,7 +334,7 @@ ScenarioBuilder::ScenarioBuilder() {
 }
 
 void ScenarioBuilder::apply(Document document) {
-  // A host and a short context are whole layers of their own: they come before the other keys.
+  // A host and a short context are whole layers: they come before the other keys.
   const auto layer = [&](std::string_view path, std::string_view complaint, const auto& load) {
     if (!document.has(path)) return;
     const std::string at = document.position(path);
@@ -381,7 +381,7 @@ void ScenarioBuilder::apply(Document document) {
   if (document.has("pump.cost_profile")) scenario_.cost_profile = toml(scenario_.cost_profile);
 }
 
-// Each problem is an error with the position of the first of the keys that decide it.
+// Each problem is an error with the position of the first key that decides it.
 void ScenarioBuilder::check() const {
   const auto complain = [&](std::initializer_list<std::string_view> paths, const std::string& problem) {
     if (!problem.empty()) throw Error(position_of(origins_, paths) + problem);

@@ -17,7 +17,7 @@ std::string write_template(const KeyTable& keys, const void* subject, Keys how) 
         out += fmt::format("{}[{}]\n", out.empty() ? "" : "\n", of);
         table = of;
       }
-      // A key that write() leaves out is disabled while it is absent.
+      // A key that write() omits is disabled while it is absent.
       const bool out_commented = how == Keys::kCommentedOut || !is_written(key, subject);
       out += fmt::format("# {} ({})\n{}{} = {}\n", key.help, expectation(key, subject), out_commented ? "#" : "",
                          in_tables ? path.substr(dot + 1) : path, write_value(key, subject));

@@ -11,7 +11,7 @@ namespace offhook::config {
 
 enum class Keys { kSet, kCommentedOut };
 
-/// TOML. A line "# ..." explains, a line "#key = value" is a key that is commented out: without the # it sets the
+/// TOML. A line "# ..." explains; a line "#key = value" is a key that is commented out: without the # it sets the
 /// default. @param subject the defaults
 std::string write_template(const KeyTable& keys, const void* subject, Keys how);
 

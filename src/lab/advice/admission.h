@@ -18,34 +18,34 @@ namespace offhook::law {
 
 struct DeviceShare {
   std::string name, context;
-  double demand = 0;                  ///< of a CPU: the mean of its blocks, and its interrupt routine
-  double reserved = 0;                ///< X / Y; 0: it has no reservation
-  std::optional<double> margin_ms{};  ///< of a reservation, by the full law, alone on the host; negative: insufficient;
-                                      ///< none if overloaded
-  bool overloaded = false;            ///< by the full law: the share is too small
+  double demand = 0;                  ///< share of a CPU: the mean of its blocks, and its interrupt routine
+  double reserved = 0;                ///< X / Y; 0 without a reservation
+  std::optional<double> margin_ms{};  ///< margin of a reservation that is alone on the host, by the full law; negative:
+                                      ///< insufficient; none if overloaded
+  bool overloaded = false;            ///< by the full law, the share is too small
 };
 
 struct Admission {
-  std::vector<DeviceShare> devices;  ///< the scenario's own first
-  double demand = 0, reserved = 0;   ///< sums, of one CPU
-  int cpus = 1;                      ///< the bound of the demand
-  double reserved_most = 1;          ///< the bound of reservations: less than cpus on Linux (linux_admission.h)
-  /// The sums are within the bound, and the law grants each reservation.
+  std::vector<DeviceShare> devices;  ///< the scenario's device first
+  double demand = 0, reserved = 0;   ///< sums for one CPU
+  int cpus = 1;                      ///< upper limit of the demand
+  double reserved_most = 1;          ///< upper limit of reservations: below the CPUs on Linux (linux_admission.h)
+  /// Whether the sums are within the limits, and the law grants each reservation.
   bool admitted() const;
 };
-/// @pre scenario.pump is kDevice, and the slots of its reservations fit into each other: a scenario that was read
+/// @pre scenario.pump is kDevice, and the slots of its reservations fit together, as in a scenario that was read
 Admission admission_of(const hostsim::Scenario& scenario);
 
 /// One device in one run.
 struct DeviceOutcome {
   std::uint64_t blocks = 0, blocks_late = 0, samples_lost = 0;
   double first_loss_s = -1;  ///< negative: nothing was lost
-  double share = 0;          ///< of a CPU, used by its context
+  double share = 0;          ///< share of a CPU that its context used
 };
-/// All devices running, in the order of Admission::devices. @throws std::invalid_argument as make_device_call()
+/// Runs all devices, in the order of Admission::devices. @throws std::invalid_argument as make_device_call()
 std::vector<DeviceOutcome> run_devices(const hostsim::Scenario& scenario);
 
-/// The scenario with every device's work times `growth`.
+/// The scenario with the work of every device multiplied by `growth`.
 hostsim::Scenario grown(const hostsim::Scenario& scenario, double growth);
 
 struct Growth {
@@ -57,13 +57,13 @@ struct GrowthOptions {
   std::function<bool()> stop{};
   std::function<void(double factor)> progress{};
 };
-/// From a factor of 1 on, until every device has lost samples or the largest factor is reached.
+/// Increases the factor from 1 on, until every device has lost samples or the largest factor is reached.
 std::vector<Growth> grow(const hostsim::Scenario& scenario, const GrowthOptions& options);
 
-/// The index of the device that loses samples at the least factor; if there are several, the one that loses first.
-/// None: none does.
+/// The index of the device that loses samples at the least factor; of several, the one that loses first. None if no
+/// device loses.
 std::optional<std::size_t> breaks_first(const std::vector<Growth>& growths);
-/// The least factor at which a device loses. None: it does not.
+/// The least factor at which a device loses. None if it does not.
 std::optional<double> breaks_at(const std::vector<Growth>& growths, std::size_t device);
 
 }  // namespace offhook::law

@@ -49,7 +49,7 @@ void worst_of(Measured& all, const Measured& one) {
   all.longest_ms.resize(std::min(all.longest_ms.size(), kLongestKept));
 }
 
-/// The better of two contexts that lose nothing, by the order at the top of the header.
+/// The better of two contexts without losses, by the order at the top of the header.
 bool better(const Trial& a, const Trial& b) {
   if (a.within_pc99() != b.within_pc99()) return a.within_pc99();
   const auto rank = [](const Trial& t) {
@@ -73,14 +73,14 @@ bool better(const Trial& a, const Trial& b) {
   return a.context.priority < b.context.priority;
 }
 
-/// Among contexts that do not suffice: longer between losses; if each lost something, with fewer additional buffers.
+/// Among insufficient contexts: the longer time between losses; if each lost samples, the fewer additional buffers.
 bool closer(const Trial& a, const Trial& b) {
   if (a.loses_nothing() != b.loses_nothing()) return a.loses_nothing();
   if (a.loses_nothing()) return a.expectation.interval_s.low > b.expectation.interval_s.low;
   return a.buffers_needed < b.buffers_needed;
 }
 
-/// The context to take, or the one that comes closest.
+/// The recommended context, or the one that comes closest.
 void choose(Advice& advice) {
   std::optional<std::size_t> best, clear, solid, closest;
   for (std::size_t i = 0; i < advice.trials.size(); ++i) {
@@ -95,7 +95,7 @@ void choose(Advice& advice) {
     if (enough && !t.thin() && over(solid)) solid = i;
     if (!t.swamped && (!closest || closer(t, advice.trials[*closest]))) closest = i;
   }
-  // The limits count more than a margin: no vendor ships an interrupt routine of milliseconds for it.
+  // The limits are more important than a margin, because no vendor ships an interrupt routine of milliseconds.
   const auto keeps_limits = [&](const Trial& a, const Trial& b) {
     const bool to_interrupt = b.context.kind == OH_CONTEXT_INTERRUPT && a.context.kind != OH_CONTEXT_INTERRUPT;
     return a.within_pc99() == b.within_pc99() && (b.within_pc99() || !to_interrupt);
@@ -106,7 +106,7 @@ void choose(Advice& advice) {
   advice.chosen = best ? best : closest;
 }
 
-/// The CPU without the card's interrupt that other devices use least.
+/// The CPU, other than the one with the card's interrupt, that other devices use least.
 int quietest_cpu(const Scenario& base) {
   int quietest = -1;
   double least = 0;
@@ -124,8 +124,8 @@ int quietest_cpu(const Scenario& base) {
 
 namespace {
 
-/// Priorities of threads to try, falling. On PREEMPT_RT none as urgent as interrupt threads; and the one whose waits
-/// were measured on this host, which is evidence for that one and above.
+/// Priorities of threads to try, in descending order. On PREEMPT_RT, none is as urgent as interrupt threads. Includes
+/// the priority whose waits were measured on this host, because it is evidence for that one and higher ones.
 std::vector<int> priorities_for(const Scenario& base) {
   std::vector<int> out;
   for (const int eighths : {7, 6, 4, 2}) out.push_back(base.host.priorities * eighths / 8);
@@ -142,9 +142,9 @@ std::vector<int> priorities_for(const Scenario& base) {
   return out;
 }
 
-/// Budgets of SCHED_DEADLINE, in microseconds: in each block's period its costliest work and a tenth more, and half as
-/// much again. A job has its budget within a period of its release: the period is the block's permissible wait, at
-/// most.
+/// Budgets of SCHED_DEADLINE, in microseconds: in each block's period 1.1 times
+/// and 1.65 times its costliest work. A job gets its budget within a period of
+/// its release, so the period is at most the block's permissible wait.
 std::vector<ContextScenario> deadline_reservations(const Scenario& base) {
   constexpr double kLeastPeriodUs = 100;  // sched_deadline_period_min_us
   const DeviceTiming device = device_timing(base.device);
@@ -162,7 +162,7 @@ std::vector<ContextScenario> deadline_reservations(const Scenario& base) {
   return out;
 }
 
-/// Slots of whole ticks, as the law recommends them.
+/// Slots of whole ticks, as recommended by the law.
 std::vector<ContextScenario> slot_reservations(const Scenario& base) {
   std::vector<ContextScenario> out;
   RecommendOptions wanted;
@@ -197,7 +197,7 @@ std::vector<ContextScenario> contexts_for(const Scenario& base) {
   for (const int priority : priorities_for(base)) out.push_back(context(OH_CONTEXT_THREAD, priority));
   const bool linux_host = hostsim::has_linux_classes(base.host);
   for (ContextScenario& c : linux_host ? deadline_reservations(base) : slot_reservations(base)) out.push_back(c);
-  // Without a measurement, the waits of a program without priority are unknown.
+  // Without a measurement, the waits of a program without real-time priority are unknown.
   if (linux_host && base.host.latency && base.host.latency->knows(hostsim::ThreadKind::kNormal))
     out.push_back(context(OH_CONTEXT_NORMAL, 0));
   for (ContextScenario& c : out) {
@@ -349,7 +349,7 @@ Lost::Lost(const ServiceTally& service, double simulated_s)
       blocks_late(service.losses.blocks_late),
       samples_lost(std::max(service.losses.samples_late, service.losses.underrun_samples) +
                    service.losses.samples_filled_in) {
-  // Work that never ran took no time, so no block was counted as late: each block that arrived was lost.
+  // Work that never ran took no time, so no block counted as late: every block that arrived was lost.
   if (blocks == 0 && samples_lost > 0) blocks = blocks_late = service.interrupts;
   const bool gave_up = service.losses.samples_filled_in > 0 && service.interrupts > blocks;
   if (gave_up) blocks_given_up = service.interrupts - blocks;
@@ -382,8 +382,8 @@ Measured measure(const Figures& f, const Scenario& scenario) {
   }
   const double used = total.lead_used_max_samples;
   m.margin_ms = std::min(scenario.device.lead() - used, static_cast<double>(scenario.device.lead())) * sample_ms;
-  if (starved) m.margin_ms -= span_ns * 1e-6;  // at least: its output never came
-  // The codec never ran empty: the sample of the card's crystal by which a block seems late does not reduce the margin.
+  if (starved) m.margin_ms -= span_ns * 1e-6;  // at least this, because its output never came
+  // The codec never ran out of samples. The sample of the card's crystal that makes a block seem late does not count.
   if (m.samples_lost == 0) m.margin_ms = std::max(m.margin_ms, 0.0);
   m.buffers_needed = static_cast<std::uint32_t>(std::ceil(used / scenario.device.buffer()));
   const auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) * 1e-6; };
@@ -396,7 +396,7 @@ Measured measure(const Figures& f, const Scenario& scenario) {
                  : kind == OH_CONTEXT_INTERRUPT ? 0
                                                 : static_cast<double>(scenario.host.dispatch_ns) * 1e-3;
   m.share = total.modem_cpu_ns / span_ns;
-  // The interrupt routine, and for a thread the DPC that signals it, precede every thread of the machine.
+  // The interrupt routine, and for a thread also the DPC that signals it, precede every thread of the machine.
   const double above = kind == OH_CONTEXT_INTERRUPT || deferred
                            ? total.modem_cpu_ns
                            : static_cast<double>(total.interrupts) *
@@ -414,7 +414,7 @@ double thin_margin_ms(const Scenario& base, const ContextScenario& context) {
 }
 
 std::optional<Verification> verify(const Advice& advice, double seconds, std::uint32_t runs, const Options& options) {
-  constexpr std::uint64_t kOtherSeeds = 1'000'000;  // more than an advice has repeats
+  constexpr std::uint64_t kOtherSeeds = 1'000'000;  // larger than the repeats of any advice
   const Trial& t = advice.trials.at(advice.chosen.value());
   Lost all;
   std::mutex mutex;
@@ -437,14 +437,14 @@ std::optional<Verification> verify(const Advice& advice, double seconds, std::ui
   const Interval count = poisson_interval(all.losses());
   Verification v{all, {all.seconds / count.high, 0}, false};
   v.interval_s.high = count.low > 0 ? all.seconds / count.low : std::numeric_limits<double>::infinity();
-  // The lower end is the reliable time; a claim of a week is wrong after the first loss.
+  // The lower end is the reliable time. A claim of a week is refuted by the first loss.
   v.safer = all.losses() > 0 && (t.expectation.carries(kWeekS) || t.expectation.interval_s.low > v.interval_s.high);
   return v;
 }
 
 namespace {
 
-/// Whether more buffers cannot help: a context lost nothing, and only the evidence is too short for the required time.
+/// Whether more buffers cannot help: a context lost nothing, but the evidence is too short for the required time.
 bool lacks_evidence_only(const Advice& advice) {
   return std::any_of(advice.trials.begin(), advice.trials.end(), [](const Trial& t) {
     return t.loses_nothing() && t.expectation.expects_none() && t.expectation.evidence != Evidence::kTail;

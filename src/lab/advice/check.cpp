@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint64_t kStream = 0x6c61770000;
 constexpr int kRandomPhases = 4;
 constexpr int kMostTicks = 4096;
-constexpr double kBlocks = 600;         // a run, at least: backlogs of a granted reservation are shorter
+constexpr double kBlocks = 600;         // minimum length of a run; backlogs of a granted reservation are shorter
 constexpr double kMostBlocks = 20'000;  // for shares that are only slightly too small
 
 double uniform(const hostsim::Random& random, std::uint64_t& at, double low, double high) {
@@ -87,7 +87,7 @@ bool loses_nothing(Scenario s, double phase) {
   return call->result().completed;
 }
 
-/// When the first blocks arrive, ns. Slots do not change it.
+/// Arrival of the first blocks, ns. It does not depend on the slots.
 std::vector<std::uint64_t> arrivals(const CheckedDevice& c, std::size_t n) {
   std::vector<oh_event> ring(1 << 12), events(ring.size());
   oh_event_log log{};
@@ -107,10 +107,10 @@ std::vector<std::uint64_t> arrivals(const CheckedDevice& c, std::size_t n) {
   return out;
 }
 
-/// From a slot that ends as one of the first blocks arrives, each of the plan twice; and from random phases.
+/// From a slot that ends when one of the first blocks arrives, each of the plan twice; and random phases.
 bool loses_nothing(const CheckedDevice& c, std::uint64_t seed, int y_ticks, double blocks) {
   const double tick_ns = 1e9 / c.tick_hz, y_ns = y_ticks * tick_ns;
-  constexpr double kBefore = 3;  // ns: the slot has ended in spite of rounding
+  constexpr double kBefore = 3;  // ns, so that the slot has ended in spite of rounding
   const Scenario s = scenario_of(c, y_ticks, blocks);
   for (const std::uint64_t at : arrivals(c, 1 + 2 * c.device.block_plan.size())) {
     const double begin_ns = static_cast<double>(at) - kBefore - c.x_ticks * tick_ns;
@@ -140,7 +140,7 @@ bool explained(Agreement agreement) {
 CheckedDevice check_device(std::uint64_t seed, std::uint64_t index) {
   CheckedDevice c = draw(seed, index);
   DeviceTiming device = device_timing(c.device);
-  ++device.transmit_lead_samples;  // the card's, see the header
+  ++device.transmit_lead_samples;  // of the card, see the header
   const double tick_ms = 1000.0 / c.tick_hz;
   const auto law = [&](int y) { return full_law(device, c.x_ticks * tick_ms, y * tick_ms); };
   int y = c.x_ticks;
@@ -155,14 +155,14 @@ CheckedDevice check_device(std::uint64_t seed, std::uint64_t index) {
       return c;
     }
   }
-  if (beyond.sufficient) return c;  // any period up to the most ticks
+  if (beyond.sufficient) return c;  // any period up to the largest number of ticks
   if (!loses_nothing(c, seed, y, kBlocks)) return c;
   if (!beyond.overloaded) {
     c.agreement = -beyond.margin_ms < kRoundingMs ? Agreement::kRounding : Agreement::kUnharmed;
     return c;
   }
   if (loses_nothing(c, seed, y, kMostBlocks)) {
-    // The growth of the owed work over the run, against the lead that hides it.
+    // The growth of the owed work during the run, relative to the lead that hides it.
     const double deficit = device.share() - static_cast<double>(c.x_ticks) / y;
     const double owed_ms = deficit * kMostBlocks * device.mean_period_ms();
     c.agreement = owed_ms < 1000.0 * c.device.lead() / c.device.rate_hz ? Agreement::kSlow : Agreement::kUnharmed;

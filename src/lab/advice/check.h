@@ -20,13 +20,13 @@
 
 namespace offhook::law {
 
-/// Result for a device's boundary.
+/// Result for a device at its boundary.
 enum class Agreement : std::uint8_t {
-  kEqual,     ///< granted: nothing lost; a tick more: lost
-  kRounding,  ///< the margin at or beyond the boundary is less than the resolution of whole ns
-  kSlow,      ///< beyond the boundary the share is too small, by so little that the backlog outlasts the run
-  kStarved,   ///< lost although granted: the law is wrong
-  kUnharmed,  ///< a tick more loses nothing: the law is too strict
+  kEqual,     ///< granted: nothing was lost; with one more tick: lost
+  kRounding,  ///< the margin at or after the boundary is smaller than the resolution of whole ns
+  kSlow,      ///< after the boundary, the share is too small, but by so little that the backlog outlasts the run
+  kStarved,   ///< lost although granted, so the law is wrong
+  kUnharmed,  ///< nothing was lost with one more tick, so the law is too strict
 };
 std::string_view to_string(Agreement agreement);
 /// Whether the result is explained: kEqual, kRounding or kSlow.
@@ -37,9 +37,9 @@ struct CheckedDevice {
   hostsim::SoftDevice device;
   int tick_hz = 1024;
   int x_ticks = 1;
-  int y_ticks = 0;       ///< the longest that the law grants; 0: none
-  double margin_ms = 0;  ///< of the law there
-  double beyond_ms = 0;  ///< of the law one tick beyond, negative; -infinity: the share is too small
+  int y_ticks = 0;       ///< the longest one that the law grants; 0: none
+  double margin_ms = 0;  ///< margin of the law there
+  double beyond_ms = 0;  ///< margin of the law one tick later, negative; -infinity: the share is too small
   Agreement agreement = Agreement::kEqual;
 };
 
@@ -51,9 +51,9 @@ struct CheckOptions {
   std::size_t devices = 2000;
   unsigned threads = 1;
   bool (*stop)() = [] { return false; };
-  std::function<void(std::size_t done)> progress;  ///< one call at a time
+  std::function<void(std::size_t done)> progress;  ///< called by one thread at a time
 };
-/// @return one for each device, in order; empty when stopped
+/// @return one for each device, in order; empty if stopped
 std::vector<CheckedDevice> check_devices(const CheckOptions& options);
 
 }  // namespace offhook::law

@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-constexpr int kHighestBoosted = 15;  ///< priorities 16 to 31 of Windows have no boosts (hostsim/sched/windows_nt.h)
+constexpr int kHighestBoosted = 15;  ///< priorities 16 to 31 of Windows are not boosted (hostsim/sched/windows_nt.h)
 
 double at_most_a_week(double seconds) {
   return std::min(seconds, kWeekS);
@@ -34,13 +34,13 @@ Interval between_losses(double seconds, std::uint64_t losses) {
   return {at_most_a_week(seconds / count.high), seconds / count.low};
 }
 
-/// The time covered by a replayed recording is its length.
+/// The time covered by a replayed recording is its own length.
 double independent_s(const Scenario& s, const Seen& seen) {
   if (!s.load.recorded) return seen.seconds;
   return std::min(seen.seconds, static_cast<double>(s.load.recorded->duration) * 1e-9);
 }
 
-/// A loss that is replayed is one loss.
+/// A replayed loss counts as one loss.
 Expectation from_losses(const Scenario& s, const Seen& seen) {
   const double of = independent_s(s, seen);
   const auto losses =
@@ -56,20 +56,20 @@ Expectation from_losses(const Scenario& s, const Seen& seen) {
   return e;
 }
 
-/// It is only known that nothing was lost.
+/// Only the absence of losses is known.
 Expectation from_seconds(Evidence evidence, double seconds, const std::string& because) {
   Expectation e{evidence, kInfinite, between_losses(seconds, 0), because};
   e.evidence_s = seconds;
   return e;
 }
 
-/// Whether only the work that the law includes takes time.
+/// Whether only work that the law includes takes time.
 bool undisturbed(const Scenario& s) {
   return s.host.latencies.empty() && s.load.devices.empty() && s.load.trace.empty() && s.load.reservations.empty() &&
          s.load.soft_devices.empty();
 }
 
-/// Only for slots at the law's positions, not for a budget that is counted at ticks.
+/// Only for slots at the law's positions, not for a budget counted at ticks.
 std::optional<Expectation> from_law(const Scenario& s) {
   const bool slots =
       s.context.kind == OH_CONTEXT_RESERVATION && s.context.in_ticks() && s.host.reservations == "rialto";
@@ -80,7 +80,7 @@ std::optional<Expectation> from_law(const Scenario& s) {
   device.cost_spread = 0;
   HostWork host = host_work(s.host, s.device);
   host.isr_ms = static_cast<double>(s.device.isr_max_ns) * 1e-6;
-  if (s.load.timer_callback) host.clock_isr_ms += host.dispatch_ms;  // the DPC that wakes the callback
+  if (s.load.timer_callback) host.clock_isr_ms += host.dispatch_ms;  // including the DPC that wakes the callback
   const LawResult law = full_law(device, static_cast<double>(s.context.x_ticks) * tick_ms,
                                  static_cast<double>(s.context.y_ticks) * tick_ms,
                                  static_cast<double>(s.device.worst_cost_ns) * 1e-6, host);
@@ -93,10 +93,10 @@ std::optional<Expectation> from_law(const Scenario& s) {
                                  law.margin_ms)};
 }
 
-/// A thread that is no more urgent than the thread that never blocks waits for its turn in addition to the host's
-/// latencies, and that wait was not measured.
+/// A thread that is not more urgent than one that never blocks also waits for its turn, in addition to the host's
+/// latencies. That wait was not measured.
 bool takes_turns(const Scenario& s) {
-  if (hostsim::has_linux_classes(s.host))  // where the thread that never blocks is SCHED_OTHER
+  if (hostsim::has_linux_classes(s.host))  // if the thread that never blocks is SCHED_OTHER
     return s.load.spinner && s.context.kind == OH_CONTEXT_NORMAL;
   return s.load.spinner && s.context.kind == OH_CONTEXT_THREAD && s.context.priority <= s.load.spinner_priority;
 }
@@ -105,13 +105,13 @@ bool is_thread(const ContextSpec& context) {
   return context.kind == OH_CONTEXT_THREAD || context.kind == OH_CONTEXT_FIFO || context.kind == OH_CONTEXT_ROUND_ROBIN;
 }
 
-/// A thread that is less urgent than the one whose waits were measured.
+/// A thread that is less urgent than the measured one.
 bool below_what_was_measured(const Scenario& s) {
   return s.host.latency && is_thread(s.context) &&
          static_cast<int>(s.context.priority) < s.host.latency->measured_priority;
 }
 
-/// Whether no block needs more than the budget of one period: it then waits as any thread of SCHED_DEADLINE does.
+/// Whether no block needs more than the budget of one period: it then waits like any thread of SCHED_DEADLINE.
 bool within_one_budget(const Scenario& s) {
   const double block_ns = static_cast<double>(s.device.cost_ns) * (1 + s.device.cost_spread);
   return !s.context.in_ticks() && static_cast<double>(s.context.budget_ns) >= block_ns &&
@@ -147,12 +147,12 @@ const LatencyDistribution* latency_of(const Scenario& s) {
   }
 }
 
-/// The longest wait after which a block's output is still in time. Blocks that come meanwhile are served with it in one
-/// call, if the driver serves all owed blocks: the output of n blocks is ready when a part of the work of all n is
+/// The longest wait after which a block's output is still on time. If the driver serves all owed blocks, blocks that
+/// arrive meanwhile are served in the same call. The output of n blocks is ready when a part of the work of all n is
 /// done.
 double longest_wait_ms(const Scenario& s, const DeviceTiming& device) {
   const double output_ms = device.output_fraction * (1 + device.cost_spread) * device.cost_ms;
-  double begin_ms = 0;  // of the waits in which n blocks are owed
+  double begin_ms = 0;  // of the waits during which n blocks are owed
   for (int n = 1;; ++n) {
     const double end_ms = s.policy == OH_SERVICE_DRAIN_ALL ? n * device.mean_period_ms() : kInfinite;
     const double longest_ms = device.least_slack_ms() - n * output_ms;
@@ -161,15 +161,15 @@ double longest_wait_ms(const Scenario& s, const DeviceTiming& device) {
   }
 }
 
-/// How long a measurement of latencies is evidence for a device: its own duration, and the time in which the device has
-/// as many waits.
+/// The time for which a measurement of latencies is evidence for a device: its duration, and the time in which the
+/// device has as many waits.
 double measured_for_s(const HostLatencies& host, const LatencyDistribution& latency, double period_s) {
   const double waits = 1 / latency.rarest();
   return std::min(waits / host.waits_per_s, waits * period_s);
 }
 
-/// The longest time that a recording takes from a running thread, by its more urgent entities: interrupts, softirqs
-/// and threads. A window of work begins with each of their intervals.
+/// The longest time that more urgent entities of a recording (interrupts, softirqs, threads) take from a running
+/// thread. A window of work begins with each of their intervals.
 /// @param most_ms  an upper limit for the result
 double taken_from_work_ms(const Scenario& s, double work_ms, double most_ms) {
   const hostsim::HostLoad& load = *s.load.recorded;
@@ -196,12 +196,12 @@ double taken_from_work_ms(const Scenario& s, double work_ms, double most_ms) {
   return static_cast<double>(worst) * 1e-6;
 }
 
-/// Hours of latencies and seconds of recording, each for its bound. Latencies bound the wait. The recording bounds the
-/// time taken from the work after it, which shortens the permissible wait of a block. The latencies include events too
-/// rare for the recording: a thread that wakes waits for anything that takes the CPU from a running thread. It can
-/// delay a block twice, while it waits and while it works, so the latencies count for half as long.
+/// Combines hours of latencies with seconds of recording. Each gives one bound. Latencies bound the wait. The recording
+/// bounds the time taken from the work after it, which shortens the permissible wait of a block. The latencies include
+/// events too rare for the recording: a thread that wakes waits for anything that takes the CPU from a running thread.
+/// It can delay a block twice, while it waits and while it works, so the latencies count for half as long.
 struct Mixed {
-  double taken_ms = 0;   ///< by the recording; 0: there is none
+  double taken_ms = 0;   ///< from the recording; 0: none
   double exposures = 1;  ///< of a block
   std::string because;
 };
@@ -235,7 +235,7 @@ Expectation from_latencies(const Scenario& s, const LatencyDistribution& latency
     e.margin_ms = wait_ms - latency.worst_ms();
     return e;
   }
-  // The number of measured waits that were as long, which gives the bounds of their frequency.
+  // The number of measured waits of at least this length, which limits their frequency.
   const Interval count =
       poisson_interval(static_cast<std::uint64_t>(std::lround(longer / with.exposures / latency.rarest())));
   const double in_device_s = period_s / latency.rarest();
@@ -250,8 +250,8 @@ Expectation from_latencies(const Scenario& s, const LatencyDistribution& latency
   return e;
 }
 
-/// Next to a thread that never blocks, and below 16 as that is: whose turn it is depends on boosts and on the rest
-/// of quanta, which come together seldom. Waits of a second follow on waits of microseconds, with nothing between.
+/// Next to a thread that never blocks, both below priority 16. Turns then depend on boosts and remaining quanta, which
+/// rarely coincide. Waits of a second follow waits of microseconds, with nothing in between.
 bool waits_for_boosts(const Scenario& s) {
   return s.host.scheduler == "windows-nt" && s.load.spinner && s.load.spinner_priority <= kHighestBoosted &&
          s.context.kind == OH_CONTEXT_THREAD && s.context.priority <= kHighestBoosted;
@@ -261,7 +261,7 @@ Expectation from_tail(const Scenario& s, const Seen& seen) {
   const double wait_ms = device_timing(s.device).least_slack_ms(),
                period_s = device_timing(s.device).mean_period_ms() * 1e-3;
   const std::string nothing = fmt::format("Nothing was lost in {} of simulation", span(seen.seconds));
-  // A tenth of the blocks at most are tail.
+  // At most a tenth of the blocks belongs to the tail.
   const std::size_t k =
       std::min(seen.longest_ms.empty() ? 0 : seen.longest_ms.size() - 1, static_cast<std::size_t>(seen.blocks / 10));
   if (waits_for_boosts(s)) {
@@ -303,7 +303,7 @@ Expectation from_recording(const Scenario& s, const Seen& seen) {
                                   seen.seconds > of ? ", replayed" : ""));
 }
 
-/// A result drawn from latencies is only as good as these are, whatever its tail shows.
+/// A result drawn from latencies is only as good as they are, whatever its tail shows.
 Expectation within_the_measurement(const Scenario& s, Expectation e) {
   const HostLatencies& host = *s.host.latency;
   const double most = rule_of_three(host.measured_s());
@@ -344,9 +344,9 @@ Expectation expectation(const Scenario& scenario, const Seen& seen, bool assumed
       known.because += ". These latencies are assumptions, not measurements";
     }
     const Interval count = poisson_interval(seen.losses);
-    const double of_that_rate = seen.seconds / known.expected_s;  // losses in the time that was simulated
+    const double of_that_rate = seen.seconds / known.expected_s;  // losses in the simulated time
     if (of_that_rate >= count.low && of_that_rate <= count.high) return known;
-    if (seen.losses == 0) return known;  // fewer than expected: the rarer of the two is not to be relied on
+    if (seen.losses == 0) return known;  // fewer than expected, so the smaller frequency is not reliable
   }
   if (seen.losses > 0) return from_losses(scenario, seen);
   if (const auto law = from_law(scenario)) return *law;

@@ -33,14 +33,14 @@
 namespace offhook::advice {
 
 inline constexpr double kWeekS = 7 * 24 * 3600;
-inline constexpr std::size_t kLongestKept = 64;  ///< longest times that a run keeps
+inline constexpr std::size_t kLongestKept = 64;  ///< number of longest times that a run keeps
 
 enum class Evidence : std::uint8_t { kLosses, kSeen, kLaw, kDistribution, kTail, kAssumed };
 std::string_view to_string(Evidence evidence);
 /// "the losses that were seen"
 std::string_view in_words(Evidence evidence);
 
-/// If there was no event in T seconds, the mean time between events is T/3 or more with 95 % confidence: exp(-3) <
+/// If there was no event in T seconds, the mean time between events is at least T/3 with 95 % confidence: exp(-3) <
 /// 0.05.
 constexpr double rule_of_three(double seconds) {
   return seconds / 3;
@@ -50,13 +50,13 @@ constexpr double rule_of_three(double seconds) {
 struct Expectation {
   Evidence evidence = Evidence::kTail;
   double expected_s = 0;  ///< infinite: none is expected, or none within a week
-  /// 95 %; of the law a week if `because` holds. The reliable time is the lower end, at most a week.
+  /// 95 %; from the law, a week if `because` applies. The reliable time is the lower end, at most a week.
   Interval interval_s;
   std::string because;  ///< a sentence, with its assumptions
   double margin_ms =
-      std::numeric_limits<double>::infinity();  ///< that the longest wait known leaves; infinite: none is
+      std::numeric_limits<double>::infinity();  ///< margin after the longest known wait; infinite: no wait is known
 
-  double evidence_s = std::numeric_limits<double>::infinity();  ///< independent seconds behind it; infinite: the law
+  double evidence_s = std::numeric_limits<double>::infinity();  ///< independent seconds of evidence; infinite: the law
 
   bool carries(double seconds) const { return interval_s.low >= seconds; }
   /// No loss is expected within a week.
@@ -67,11 +67,11 @@ struct Expectation {
 struct Seen {
   double seconds = 0;
   std::uint64_t blocks = 0;
-  std::uint64_t losses = 0;        ///< blocks that lost something
-  std::vector<double> longest_ms;  ///< from interrupt to output, falling; at most kLongestKept
+  std::uint64_t losses = 0;        ///< blocks with lost samples
+  std::vector<double> longest_ms;  ///< from interrupt to output, in descending order; at most kLongestKept
 };
 
-/// @param scenario with the context  @param assumed the host's numbers were not measured
+/// @param scenario with the context  @param assumed whether the host's numbers are assumptions
 Expectation expectation(const hostsim::Scenario& scenario, const Seen& seen, bool assumed = false);
 
 /// "90 s", "12 min", "3.25 h", "a week or more": three digits, never rounded up.

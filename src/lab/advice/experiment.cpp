@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Longest Y in ticks up to which `holds(Y)` is true from Y = X on; 0: not even for the whole CPU.
+/// Longest Y in ticks up to which `holds(Y)` is true from Y = X on; 0: not even with the whole CPU.
 template <typename Holds>
 int limit(int x, Holds holds) {
   int y = x - 1;
@@ -61,7 +61,7 @@ hostsim::Scenario base_scenario(const Setting& setting, const Options& options) 
   }
   s.name = setting.device.name;
   s.pump = hostsim::PumpKind::kDevice;
-  const std::string pump = s.device.pump;  // of the scenario's line
+  const std::string pump = s.device.pump;  // for the scenario's line
   s.device = setting.device;
   if (s.device.pump.empty() && options.line != nullptr) s.device.pump = pump;
   s.device_s = options.seconds;
@@ -80,7 +80,7 @@ struct Swept {
   std::vector<sweep::RunRow> rows;
 };
 
-/// Write scenario and grid, run the missing part. @return false when stopped
+/// Writes scenario and grid, and runs the missing part. @return false if stopped
 bool run_sweep(const std::string& id, const std::string& title, const hostsim::Scenario& base, const std::string& grid,
                const Options& options, Swept& swept) {
   const OutputFolder folder = options.folder->sub(id);
@@ -203,7 +203,7 @@ bool run_experiment(const Experiment& experiment, const Options& options, Experi
 bool run_phases(const Setting& setting, const Options& options, int steps, std::vector<PhaseResult>& results) {
   results.clear();
   const DeviceTiming device = device_timing(setting.device);
-  // The cells in which a phase can decide: the law's limit, and up to two ticks beyond it.
+  // The cells whose result can depend on the phase: the law's limit, and up to two ticks after it.
   std::vector<TickReservation> cells;
   for (int x = 1; x <= std::min(options.x_max, 4); ++x) {
     const int y = limits(setting, x).law;

@@ -23,17 +23,17 @@ struct Setting {
   hostsim::SoftDevice device;
   int tick_hz = 1024;
   double tick_ms() const { return 1000.0 / tick_hz; }
-  /// The work of the host that the experiments run on.
+  /// The work of the host on which the experiments run.
   HostWork host_work() const;
 };
 
 struct Experiment {
-  std::string id;       ///< of its files: "more-lead"
+  std::string id;       ///< name in its files: "more-lead"
   std::string title;    ///< for people
-  std::string changes;  ///< differences from the first experiment, a sentence
+  std::string changes;  ///< a sentence: differences from the first experiment
   Setting setting;
 };
-/// The unchanged device, and the variants. All variants omit the one costliest block, which the law does not include.
+/// The unchanged device and its variants. All variants omit the costliest block, which the law does not include.
 std::vector<Experiment> experiments(const Setting& given);
 
 /// Reservations of X ticks up to `x_max`, on both sides of every claimed limit.
@@ -49,24 +49,24 @@ struct CellOutcome {
 struct ExperimentResult {
   Experiment experiment;
   std::vector<CellOutcome> cells;
-  /// Longest Y in ticks for X = index + 1 such that every simulated cell up to it was sufficient; 0: none.
+  /// Longest Y in ticks for X = index + 1 up to which all simulated cells were sufficient; 0: none.
   std::vector<int> simulated_limit, law_limit, authors_limit;
-  /// Cells whose simulation is sufficient exactly when the law (the authors' rule) is fulfilled.
+  /// Cells whose simulation is sufficient if and only if the law (the authors' rule) is fulfilled.
   std::size_t law_agrees = 0, authors_agree = 0;
 };
 
-/// Success by starting phase, with the card's crystal equal to the host's.
+/// Success for each starting phase, with the card's crystal equal to the host's.
 struct PhaseResult {
   TickReservation reservation;
   bool law = false;
-  std::vector<std::pair<double, bool>> success;  ///< phase as a share of Y, nothing lost
+  std::vector<std::pair<double, bool>> success;  ///< phase as a share of Y; whether nothing was lost
 };
 
 struct Options {
   const OutputFolder* folder = nullptr;     ///< of the sweeps
-  const hostsim::Scenario* line = nullptr;  ///< whose line the device's real pump is on; none: costs alone
+  const hostsim::Scenario* line = nullptr;  ///< line of the device's real pump; none: only costs
   int x_max = 8;
-  std::uint32_t phases = 10;  ///< runs per cell, each from another starting phase
+  std::uint32_t phases = 10;  ///< runs per cell, each with another starting phase
   double seconds = 60;        ///< a run
   unsigned threads = 1;
   std::function<bool()> stop;
@@ -74,9 +74,9 @@ struct Options {
   sweep::Run run;
 };
 
-/// @return false when stopped: the same call resumes.  @throws config::Error, std::runtime_error
+/// @return false if stopped; the same call resumes.  @throws config::Error, std::runtime_error
 bool run_experiment(const Experiment& experiment, const Options& options, ExperimentResult& result);
-/// The reservations at the law's limit and just beyond it, from `steps` starting phases.
+/// The reservations at the law's limit and just after it, from `steps` starting phases.
 bool run_phases(const Setting& setting, const Options& options, int steps, std::vector<PhaseResult>& results);
 
 }  // namespace offhook::law

@@ -19,10 +19,10 @@ using hostsim::Scenario;
 
 namespace {
 
-/// Two measurements of a machine, of 10 s and of 15 s, differ by a factor of two in rare events (docs/hosts.md).
+/// Two measurements of one machine, of 10 s and of 15 s, differ by a factor of two in rare events (docs/hosts.md).
 constexpr double kShortestMeasurementS = 600;
 
-/// Between losses: the required time, else the longest that advice names.
+/// Between losses: the required time, otherwise the longest that advice names.
 double required_or_week(const Advice& advice) {
   return advice.required_s > 0 ? advice.required_s : kWeekS;
 }
@@ -55,7 +55,7 @@ bool is_linux(const Scenario& s) {
   return hostsim::has_linux_classes(s.host);
 }
 
-/// Linux's name for the host's reservations; empty: it has none.
+/// Linux's name for the host's reservations; empty if it has none.
 std::string_view reservation_class(const Scenario& base) {
   const std::string& name = base.host.reservations;
   if (name.starts_with("deadline")) return "SCHED_DEADLINE";
@@ -64,9 +64,9 @@ std::string_view reservation_class(const Scenario& base) {
   return "";
 }
 
-/// A context's name for administrators of a Linux; empty if the grammar's word is the host's own, or on another host.
-/// Threads of linux-hz250 and its kin are SCHED_FIFO by their priority; on `linux`, which replays a trace, all classes
-/// lie on one scale of 141 (hostsim/host/host_load.h): nice n is 19 - n, SCHED_FIFO p is 40 + p.
+/// A context's name for Linux administrators; empty on other hosts, or if the grammar's word is the host's own. Threads
+/// of hosts like linux-hz250 are SCHED_FIFO with their priority. On `linux`, which replays a trace, all classes are on
+/// one scale of 141 (hostsim/host/host_load.h): nice n is 19 - n, SCHED_FIFO p is 40 + p.
 std::string linux_name(const Scenario& base, const Trial& t) {
   const bool one_scale = base.host.priorities == hostsim::kLinuxPriorities;
   if (!is_linux(base) && !one_scale) return "";
@@ -86,7 +86,7 @@ std::string linux_name(const Scenario& base, const Trial& t) {
       const int priority = static_cast<int>(t.context.priority);
       if (!one_scale) return fmt::format("SCHED_FIFO {}", priority);
       if (priority == 40 || priority == hostsim::kLinuxPriorities - 1)
-        return "";  // between the classes of Linux; SCHED_DEADLINE
+        return "";  // limits between the classes of Linux; SCHED_DEADLINE
       if (priority > 40) return fmt::format("SCHED_FIFO {}", priority - 40);
       return fmt::format("SCHED_OTHER, nice {}", 19 - priority);
     }
@@ -99,14 +99,14 @@ std::string linux_name(const Scenario& base, const Trial& t) {
 std::string full_name(const Scenario& base, const Trial& t) {
   const std::string there = linux_name(base, t);
   if (!there.empty()) return fmt::format("{} ({})", t.name, there);
-  const bool named_so = t.name == t.context.str();  // else it is pinned
+  const bool named_so = t.name == t.context.str();  // otherwise it is pinned
   return named_so ? config::context_in_full(t.context, base.host.tick_hz) : t.name;
 }
 
-/// The basis of the verdict: the host, its load, the duration; and whether that is too little.
+/// The basis of the verdict: the host, its load, the duration; and whether that is insufficient.
 void say_basis(Advice& advice) {
   const Scenario& base = advice.base;
-  double seconds = 0;  // of one that was not refused
+  double seconds = 0;  // for one that was not refused
   for (const Trial& t : advice.trials) seconds = std::max(seconds, t.seconds);
   const double trace_s = base.load.recorded ? static_cast<double>(base.load.recorded->duration) * 1e-9 : 0;
   const std::string others = load_in_words(base);
@@ -121,7 +121,7 @@ void say_basis(Advice& advice) {
         "offhook measure host-profile, or record it (--trace).");
   }
   const bool mixed = advice.suffices && advice.trials[*advice.chosen].expectation.evidence == Evidence::kDistribution;
-  if (base.load.recorded && !mixed) {  // else the latencies bound the part that the recording cannot
+  if (base.load.recorded && !mixed) {  // otherwise the latencies limit the part that the recording cannot
     advice.warnings.push_back(fmt::format(
         "the trace lasts {}{}: that supports {} between losses with 95 % confidence, and no more. Record for three "
         "times as long as the device must work.",
@@ -165,7 +165,7 @@ std::string between(const Expectation& e) {
              : fmt::format("one every {} (95 %: {} at least)", span(e.expected_s), span(e.interval_s.low));
 }
 
-/// The evidence that would extend a context without losses to the required time.
+/// The evidence that a context without losses lacks for the required time.
 std::string longer_evidence(const Advice& advice, const Trial& t) {
   const std::string needed = span(std::min(3 * advice.required_s, kWeekS * (1 - 1e-9)));
   switch (t.expectation.evidence) {
@@ -183,7 +183,7 @@ std::string longer_evidence(const Advice& advice, const Trial& t) {
   }
 }
 
-/// The chosen context does not suffice, or none came close.
+/// The chosen context is not sufficient, or none came close.
 void say_what_is_missing(Advice& advice) {
   const std::uint32_t buffers = advice.base.device.buffers;
   if (!advice.chosen) {
@@ -212,7 +212,7 @@ void say_what_is_missing(Advice& advice) {
   advice.reasons.push_back(fmt::format("Expected losses: {}; {}.", between(t.expectation), t.expectation.because));
 }
 
-/// Why the law's promise does not hold for a reservation of this Linux.
+/// Why the law does not apply to a reservation of this Linux.
 std::string no_law(const Scenario& base) {
   if (base.host.reservations == "cpu-max")
     return "cpu.max is a limit: it promises no CPU time, and other threads of the class may run first.";
@@ -224,7 +224,7 @@ std::string no_law(const Scenario& base) {
       1000.0 / base.host.tick_hz);
 }
 
-/// A reservation in time, and its form for the kernel if the host is a Linux.
+/// A reservation in time, and its form for the kernel if the host is Linux.
 void say_how(Advice& advice, const Trial& t) {
   const Scenario& base = advice.base;
   const double tick_ms = 1000.0 / base.host.tick_hz;
@@ -248,8 +248,8 @@ void say_how(Advice& advice, const Trial& t) {
   }
 }
 
-/// The limit for work before all threads that it breaks. PC 99 is the System Design Guide for PCs that Microsoft and
-/// Intel published; Linux has no such limit, and the same value is used for it.
+/// The limit that work before all threads exceeds. PC 99 is the System Design Guide for PCs by Microsoft and Intel.
+/// Linux has no such limit, so the same value is used.
 std::string over_limit(const Scenario& base, const Trial& t) {
   const bool isr = t.isr_max_us > kPc99InterruptUs;
   const double us = isr ? t.isr_max_us : t.dpc_max_us, limit = isr ? kPc99InterruptUs : kPc99DpcUs;
@@ -260,7 +260,7 @@ std::string over_limit(const Scenario& base, const Trial& t) {
                      isr ? "interrupt routine" : "DPC", us, limit);
 }
 
-/// One buffer is always being filled and consumed; the others are for waits.
+/// One buffer is always being filled and consumed. The others are for waits.
 std::string buffers_in_words(const Advice& advice, const Trial& t) {
   const std::uint32_t buffers = advice.base.device.buffers;
   return fmt::format("Buffers: {} of {:.4g} ms {} needed at the worst moment of this simulation; the device has {}{}.",
@@ -270,7 +270,7 @@ std::string buffers_in_words(const Advice& advice, const Trial& t) {
                                                     : "");
 }
 
-/// Why this one: its margin, its cost for all other work, the number of buffers that it needs.
+/// Reasons for this context: its margin, its cost for all other work, the number of buffers that it needs.
 void say_why(Advice& advice, const Trial& t) {
   advice.headline = fmt::format(
       "{}: nothing is lost, {}", t.in_full,
@@ -338,7 +338,7 @@ std::string no_reservation(const Advice& advice) {
       first_ms > costliest.cost_ms ? fmt::format(", its first block {:.4g} ms", first_ms) : "");
 }
 
-/// This context is also sufficient: why the chosen one is preferred, by the order at the top of advice.h.
+/// Why the chosen context is preferred to this one, which is also sufficient: the order at the top of advice.h.
 std::string less_preferred(const Scenario& base, const Trial& t, const Trial& chosen) {
   if (!t.within_pc99()) {
     return fmt::format("{}, and a timer's callback was at most {:.3g} ms late.", over_limit(base, t),

@@ -18,7 +18,7 @@ struct PassedOver {
   std::vector<std::string> contexts;  ///< in full
   std::string because;                ///< a sentence
 };
-/// Every context except the chosen one, in the order of the trials; last "RES" if no reservation could be tried.
+/// Every context except the chosen one, in the order of the trials; at the end "RES" if no reservation could be tried.
 /// @pre explain()
 std::vector<PassedOver> passed_over(const Advice& advice);
 

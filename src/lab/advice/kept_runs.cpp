@@ -75,7 +75,7 @@ RunsByKey parse_kept_runs(std::string_view text) {
       const Json entry = parse_json<Json>(line);
       const auto key = entry.at("key").get<std::string>();
       if (entry.at("checksum") == checksum(key, entry.at("run"))) runs[key] = entry.at("run");
-    } catch (const Json::exception&) {  // such a run is made again
+    } catch (const Json::exception&) {  // such a run is repeated
     }
   }
   return runs;
@@ -91,7 +91,7 @@ std::optional<Run> run_from(const Json& run) {
   try {
     record::from_json(kTable<Run>, run, &found);
     return found;
-  } catch (const Json::exception&) {  // of something else: it is made again
+  } catch (const Json::exception&) {  // the file belongs to other inputs: all runs are repeated
     return std::nullopt;
   }
 }

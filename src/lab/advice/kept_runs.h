@@ -18,7 +18,7 @@ namespace offhook::advice {
 
 using RunsByKey = std::map<std::string, nlohmann::ordered_json>;
 
-/// The runs in the text of such a file. A line that is incomplete or damaged, or has a wrong checksum, is left out.
+/// The runs in the text of such a file. Incomplete and damaged lines, and those with a wrong checksum, are left out.
 RunsByKey parse_kept_runs(std::string_view text);
 /// The line of a run, without its line end.
 std::string kept_run_line(const std::string& key, const nlohmann::ordered_json& run);
@@ -30,7 +30,7 @@ class KeptRuns {
  public:
   /// Reads the existing file.
   /// @param identity of all inputs of a run except its scenario
-  /// @throws std::runtime_error when the file cannot be written
+  /// @throws std::runtime_error if the file cannot be written
   KeptRuns(const OutputFolder& folder, const std::string& name, std::string identity);
   /// Both may be called from any thread. @tparam Run  type of all runs of the file: Measured or Lost
   template <typename Run>

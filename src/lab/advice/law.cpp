@@ -82,7 +82,7 @@ DeviceTiming device_timing(const hostsim::Scenario& scenario, const hostsim::Cos
 double supply_time_ms(double work_ms, double x_ms, double y_ms) {
   assert(0 < x_ms && x_ms <= y_ms && work_ms >= 0);
   if (work_ms == 0) return 0;
-  // The last of the slots needed is filled by more than nothing and at most x.
+  // The last required slot is used for more than nothing and at most x.
   const double slots = std::ceil(work_ms / x_ms);
   return slots * (y_ms - x_ms) + work_ms;
 }
@@ -134,7 +134,7 @@ LawResult full_law(const DeviceTiming& device, double slot_ms, double y_ms, doub
         result.worst_k = k;
       }
       arrival += 1000.0 * device.block_plan[(start + k + 1) % blocks] / device.rate_hz;
-      if (supply_time_ms(work(k + 1) + more, x_ms, y_ms) <= arrival) break;  // the backlog is gone
+      if (supply_time_ms(work(k + 1) + more, x_ms, y_ms) <= arrival) break;  // the backlog has ended
     }
   }
   result.margin_ms = margin;
@@ -151,7 +151,7 @@ LawResult full_law_of_call(const DeviceTiming& training, const DeviceTiming& con
 
 double longest_period_ms(const DeviceTiming& device, double x_ms, double first_cost_ms, const HostWork& host) {
   const auto sufficient = [&](double y_ms) { return full_law(device, x_ms, y_ms, first_cost_ms, host).sufficient; };
-  if (!sufficient(x_ms)) return 0;  // not even the whole CPU
+  if (!sufficient(x_ms)) return 0;  // not even with the whole CPU
   double good = x_ms;
   double bad = x_ms / device.share();
   while (bad - good > 1e-3) {
@@ -164,7 +164,7 @@ double longest_period_ms(const DeviceTiming& device, double x_ms, double first_c
 std::optional<TickReservation> recommend(const DeviceTiming& device, const RecommendOptions& options) {
   DeviceTiming costlier = device;
   costlier.cost_ms *= 1 + options.reserve;
-  costlier.cost_spread = 0;  // the reserve is for every block
+  costlier.cost_spread = 0;  // the reserve applies to every block
   std::optional<TickReservation> best;
   double best_margin = 0;
   for (int y = 1; y <= kLongestPeriodTicks; y = options.power_of_two ? 2 * y : y + 1) {
@@ -179,7 +179,7 @@ std::optional<TickReservation> recommend(const DeviceTiming& device, const Recom
         best = r;
         best_margin = law.margin_ms;
       }
-      break;  // more of the same period has no less a share
+      break;  // a larger X in the same period has at least the same share
     }
   }
   return best;

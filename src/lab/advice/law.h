@@ -38,29 +38,29 @@ struct DeviceTiming {
   double rate_hz = OH_MODEM_RATE_HZ;
   std::vector<std::uint32_t> block_plan = {105, 105, 90};  ///< samples per interrupt, repeated
   std::uint32_t transmit_lead_samples = 210;
-  double cost_ms = 1.84;         ///< c: CPU time of one block, ISR included when it is served in the same slots
+  double cost_ms = 1.84;         ///< c: CPU time of one block, including the ISR if it is served in the same slots
   double output_fraction = 0.4;  ///< phi
-  /// Costs are independent and uniform in c (1 -+ this). n blocks in a row are assumed to cost kSpreadDeviations
-  /// standard deviations more than n c, or n times the greatest cost, whichever is less.
+  /// Costs are independent and uniform in c (1 -+ this). n successive blocks are assumed to cost at most
+  /// kSpreadDeviations standard deviations more than n c, and at most n times the greatest cost.
   double cost_spread = 0;
 
   double mean_period_ms() const;                 ///< T
   double slack_ms(std::uint32_t samples) const;  ///< (L - N) / f
   double least_slack_ms() const;                 ///< of the longest block
   double share() const { return cost_ms / mean_period_ms(); }
-  /// Y - X beyond which the simple law fails.
+  /// Y - X above which the simple law fails.
   double longest_gap_ms() const { return least_slack_ms() - output_fraction * cost_ms; }
 };
 
-/// One block in 30,000 begins a run of blocks that costs more.
+/// One block in 30,000 begins a sequence of blocks that costs more.
 inline constexpr double kSpreadDeviations = 4;
 
 /// A host's other work in a reservation's slots. Default: none.
 struct HostWork {
-  double tick_ms = 0;       ///< between the clock's interrupts; 0: there are none
+  double tick_ms = 0;       ///< period of the clock's interrupts; 0: none
   double clock_isr_ms = 0;  ///< one of them
-  double dispatch_ms = 0;   ///< the switch to the thread and the caches that it fills again, once a slot
-  double isr_ms = 0;        ///< the device's interrupt routine, once a block: it may come within a slot
+  double dispatch_ms = 0;   ///< once per slot: the switch to the thread, and refilling the caches
+  double isr_ms = 0;        ///< once per block: the device's interrupt routine, which may fall into a slot
   /// The rest of a slot; at least 0.
   double supplied_ms(double x_ms) const;
 };
@@ -75,36 +75,36 @@ DeviceTiming device_timing(const hostsim::Scenario& scenario, hostsim::Phase pha
 DeviceTiming device_timing(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile,
                            hostsim::Phase phase);
 
-/// sbf^-1: time from the end of a slot until `work_ms` has been supplied by slots of x in every y.
+/// sbf^-1: time from the end of a slot until slots of x in every y have supplied `work_ms`.
 /// @pre 0 < x <= y, work >= 0
 double supply_time_ms(double work_ms, double x_ms, double y_ms);
-/// The time just above `work_ms`: until the following work can begin.
+/// The time just after `work_ms` was supplied, when the following work can begin.
 double begin_time_ms(double work_ms, double x_ms, double y_ms);
 
 bool simple_law(const DeviceTiming& device, double x_ms, double y_ms);
 
 struct LawResult {
   bool sufficient = false;
-  bool overloaded = false;    ///< the share is too small: the backlog grows without limit
-  double margin_ms = 0;       ///< least of slack - lateness over all blocks; negative: output comes this much late
-  std::uint32_t worst_k = 0;  ///< the block, counted from the start of the backlog, that decides
+  bool overloaded = false;    ///< the share is too small, so the backlog grows without limit
+  double margin_ms = 0;       ///< minimum of slack - lateness over all blocks; negative: output is late by this much
+  std::uint32_t worst_k = 0;  ///< the critical block, counted from the start of the backlog
 };
-/// A backlog that lasts over 100,000 blocks (20 minutes of line) counts as overload.
-/// @param first_cost_ms  the cost of the block that begins the backlog, if it is more than the others'
+/// A backlog of more than 100,000 blocks (20 minutes of line) counts as overload.
+/// @param first_cost_ms  cost of the block that begins the backlog, if it is greater than that of the others
 LawResult full_law(const DeviceTiming& device, double slot_ms, double y_ms, double first_cost_ms = 0,
                    const HostWork& host = {});
 
-/// A modem trains in the same slots in which it works later: the worse result of the full law in both phases.
-/// @param training, connected  device_timing() of these
+/// A modem trains in the slots in which it works later, so this is the worse result of the full law for both.
+/// @param training, connected  device_timing() of the two phases
 LawResult full_law_of_call(const DeviceTiming& training, const DeviceTiming& connected, double slot_ms, double y_ms,
                            const HostWork& host = {});
 
-/// The rule that Jones and Saroiu derived from their Figure 17 (6.6), for any device as they explain it. The share must
-/// exceed the device's, and no gap may be as long as a block period, so that the newest block does not overwrite the
-/// older one.
+/// The rule that Jones and Saroiu derived from their Figure 17 (6.6), applied to any device by their explanation. The
+/// share must exceed the device's, and every gap must be shorter than a block period, so that the newest block does not
+/// overwrite the previous one.
 bool authors_rule(const DeviceTiming& device, double x_ms, double y_ms);
 
-/// The boundary of the full law: the longest Y for which X of every Y is sufficient, to 1 us. 0 if no Y is.
+/// The boundary of the full law: the longest Y, to 1 us, for which X of every Y is sufficient. 0 if none is.
 double longest_period_ms(const DeviceTiming& device, double x_ms, double first_cost_ms = 0, const HostWork& host = {});
 
 /// X of every Y in whole ticks.
@@ -114,14 +114,14 @@ struct TickReservation {
 };
 struct RecommendOptions {
   double tick_ms = 1000.0 / 1024;
-  bool power_of_two = false;  ///< Y must be one, as under standard Rialto/NT
-  double reserve = 0.1;       ///< every block costs this share more than it should ever
-  double worst_cost_ms = 0;   ///< one block of this cost must be survived as well; 0: like the others
-  double margin_ms = 0;       ///< and the law must leave this much
+  bool power_of_two = false;  ///< Y must be a power of two, as under standard Rialto/NT
+  double reserve = 0.1;       ///< every block costs more than it should by this share
+  double worst_cost_ms = 0;   ///< one block of this cost must also be tolerated; 0: it costs the same as the others
+  double margin_ms = 0;       ///< margin of the law that must remain
 };
 inline constexpr int kLongestPeriodTicks = 128;
-/// The reservation of least share, Y up to kLongestPeriodTicks, that the full law grants with the reserve; of several
-/// the one with the largest margin. None if only the whole CPU is sufficient.
+/// The reservation with the least share, and Y up to kLongestPeriodTicks, that the full law grants with the reserve. Of
+/// several, the one with the largest margin. None if only the whole CPU is sufficient.
 std::optional<TickReservation> recommend(const DeviceTiming& device, const RecommendOptions& options);
 
 }  // namespace offhook

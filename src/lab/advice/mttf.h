@@ -26,27 +26,27 @@ struct Buffering {
   double slack_ms() const { return tolerance_ms() - compute_ms; }
 };
 
-/// Their formula. Infinite when no latency is longer than the slack.
+/// Their formula. Infinite if no latency is longer than the slack.
 double published_mttf_s(const hostsim::LatencyDistribution& latency, const Buffering& b);
-/// With an interrupt every t.
+/// With one interrupt every t.
 double mttf_s(const hostsim::LatencyDistribution& latency, const Buffering& b);
 
 struct UnderrunRun {
   double simulated_s = 0;
   std::uint64_t buffers = 0;    ///< that came
-  std::uint64_t missed = 0;     ///< that were not done before all that had been buffered was consumed
-  std::uint64_t underruns = 0;  ///< runs of missed ones: the failures
+  std::uint64_t missed = 0;     ///< not finished before all buffered data were consumed
+  std::uint64_t underruns = 0;  ///< sequences of missed ones: the failures
   bool stopped = false;         ///< by `go_on`
 
   double mttf_s() const { return underruns == 0 ? 0 : simulated_s / static_cast<double>(underruns); }
-  /// 95 % confidence; the upper end is infinite when nothing failed.
+  /// 95 % confidence; the upper end is infinite if nothing failed.
   Interval mttf_interval_s() const;
 };
 
-/// The same computation on a virtual clock of integer nanoseconds. If the computation is waiting for its CPU or running
-/// at an interrupt, that interrupt adds no latency: its buffer is served after the earlier ones. Stops early after
+/// The same computation on a virtual clock of integer nanoseconds. If the computation is waiting or running at an
+/// interrupt, that interrupt adds no latency, because its buffer is served after the earlier ones. Stops early after
 /// `enough` underruns.
-/// @param go_on called about once per million buffers with the finished share; false stops
+/// @param go_on called about once per million buffers with the finished share; if it returns false, stops
 UnderrunRun simulate_underruns(const hostsim::LatencyDistribution& latency, const Buffering& b, double seconds,
                                std::uint64_t enough, std::uint64_t seed, bool (*go_on)(void*, double) = nullptr,
                                void* user = nullptr);

@@ -20,7 +20,7 @@ using hostsim::ThreadClass;
 
 using Lines = std::vector<std::string>;
 
-/// Interrupt threads of PREEMPT_RT are SCHED_FIFO 50: those of this device go just before its thread.
+/// Interrupt threads of PREEMPT_RT are SCHED_FIFO 50. Those of this device come just before its thread.
 void say_interrupt_threads(Lines& lines, const Scenario& base, int priority) {
   if (!base.host.threaded_interrupts) return;
   const int above = std::min(priority + 1, 99);
@@ -92,14 +92,14 @@ std::string class_of(const hostsim::LoadThread& t) {
 }
 
 struct Place {
-  int rank;  // the greater the more urgent; a real-time priority is its own
+  int rank;  // greater is more urgent; a real-time priority is its own value
   std::string text;
 };
 // A recorded SCHED_FIFO p is 40 + p (hostsim/host/host_load.h).
 constexpr int kRealTimeFrom = 40;
 constexpr int kNormal = 0, kDeadline = 200, kDeferred = 300, kInterrupt = 400;
 
-/// Threads of the load, and the spinner.
+/// Threads of the load, including the spinner.
 void add_load(std::vector<Place>& places, const Scenario& base) {
   for (const hostsim::LoadThread& t : base.load.threads) {
     const bool deadline = t.scheduling == ThreadClass::kDeadline;
@@ -117,7 +117,7 @@ void add_load(std::vector<Place>& places, const Scenario& base) {
   if (base.load.spinner) places.push_back({kNormal, "SCHED_OTHER, nice 0: a thread that never blocks"});
 }
 
-/// Threads of the recording that ran on the CPU that is replayed, by priority.
+/// Threads of the recording that ran on the replayed CPU, by priority.
 void add_recorded(std::vector<Place>& places, const Scenario& base) {
   if (!base.load.recorded) return;
   std::map<int, std::set<std::string>> threads;

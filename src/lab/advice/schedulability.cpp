@@ -41,7 +41,7 @@ double blocking_ms(const std::vector<Computation>& all, std::size_t i) {
   return most;
 }
 
-/// Least fixed point of w; infinite when it exceeds the period.
+/// Least fixed point of w; infinite if it exceeds the period.
 double busy_ms(const std::vector<Computation>& all, const std::vector<ResponseTime>& times, std::size_t i) {
   const double own = all[i].cost_ms + times[i].blocking_ms;
   for (double w = own;;) {
@@ -52,7 +52,7 @@ double busy_ms(const std::vector<Computation>& all, const std::vector<ResponseTi
       const double jitter = times[j].pseudo_worst_ms, period = all[j].period_ms;
       if (s == Standing::kHigher) next += std::ceil((w + jitter) / period - 1e-12) * all[j].cost_ms;
       if (s == Standing::kEqual) next += (1 + std::floor(jitter / period)) * all[j].cost_ms;
-      // At raised IRQL a thread is before every DPC; threads that are higher take that time anyway.
+      // At raised IRQL a thread precedes every DPC. Higher threads take that time in any case.
     }
     if (next > all[i].period_ms) return kInfinite;
     if (next <= w) return w;
@@ -121,7 +121,7 @@ class Task final : public hostsim::Event {
     switch (step_++) {
       case 0:
         if (raised_entity_ == hostsim::kNoEntity) return std::max(plain_ + raised_, Ns{1});
-        cpu_.release(raised_entity_);  // and it runs at once: no DPC is waiting while a thread has the CPU
+        cpu_.release(raised_entity_);  // and it runs immediately, because no DPC waits while a thread has the CPU
         return std::max(plain_, Ns{1});
       default:
         step_ = 0;

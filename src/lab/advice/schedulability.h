@@ -31,12 +31,12 @@ namespace offhook {
 struct Computation {
   std::string name;
   hostsim::Modality modality = hostsim::Modality::kThread;
-  int priority = 24;         ///< priority of a thread, or level of an interrupt; a DPC has none
+  int priority = 24;         ///< priority of a thread or level of an interrupt; a DPC has none
   double period_ms = 0;      ///< T
   double cost_ms = 0;        ///< C
   double raised_ms = 0;      ///< part of a thread's cost that runs at raised IRQL
   int buffers = 2;           ///< n: the deadline is (n - 1) T after the interrupt
-  double interval_s = 3600;  ///< shortest permitted time between two dropped buffers
+  double interval_s = 3600;  ///< shortest permitted time between dropped buffers
 };
 
 struct ResponseTime {
@@ -44,9 +44,9 @@ struct ResponseTime {
   double mean_latency_ms = 0;   ///< A
   double pseudo_worst_ms = 0;   ///< J
   double blocking_ms = 0;       ///< B
-  double response_ms = 0;       ///< R; infinite: no end to it
+  double response_ms = 0;       ///< R; infinite: it never ends
   bool schedulable = false;     ///< R <= T
-  bool beyond_data = false;     ///< the permissible frequency is lower than the measurement could see: W is its worst
+  bool beyond_data = false;     ///< the permissible frequency is below the measurement's resolution: W is its worst
 };
 
 /// One result per computation, in their order. @throws std::invalid_argument as HostLatencies::to()
@@ -56,15 +56,15 @@ std::vector<ResponseTime> response_times(const std::vector<Computation>& computa
 struct DeadlineRun {
   double simulated_s = 0;
   std::uint64_t jobs = 0;    ///< completed
-  std::uint64_t missed = 0;  ///< later than the deadline
-  std::uint64_t drops = 0;   ///< runs of missed ones
-  double longest_ms = 0;     ///< response, from the interrupt
+  std::uint64_t missed = 0;  ///< responses later than the deadline
+  std::uint64_t drops = 0;   ///< sequences of missed ones
+  double longest_ms = 0;     ///< response time from the interrupt
   Interval drops_per_s() const;
 };
 
-/// The same on the engine of `offhook schedule`: computations begin at phases drawn from the seed; each interrupt that
-/// finds its computation idle draws a latency, which delays it and takes no CPU time from the others.
-/// @param go_on called about once per simulated minute with the finished share; false stops
+/// The same on the engine of `offhook schedule`: computations begin at random phases from the seed. Each interrupt that
+/// finds its computation idle draws a latency, which delays it without using CPU time.
+/// @param go_on called about once per simulated minute with the finished share; if it returns false, stops
 std::vector<DeadlineRun> simulate_deadlines(const std::vector<Computation>& computations,
                                             const hostsim::HostLatencies& host, double seconds, std::uint64_t seed,
                                             bool (*go_on)(void*, double) = nullptr, void* user = nullptr);

@@ -19,7 +19,7 @@ Interval poisson_interval(std::uint64_t count);
 /// Mean, standard deviation and half width of the interval of the mean (Student's t).
 struct MeanInterval {
   std::size_t n = 0;
-  double mean = 0, deviation = 0, half_width = 0;  ///< deviation and half width 0 when n < 2
+  double mean = 0, deviation = 0, half_width = 0;  ///< deviation and half width are 0 if n < 2
 };
 MeanInterval mean_interval(const std::vector<double>& values);
 

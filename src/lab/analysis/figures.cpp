@@ -12,9 +12,9 @@
 namespace offhook {
 
 namespace {
-constexpr std::uint64_t kLastTimeNs = std::uint64_t{1} << 62;  // 146 years: so that no sum of times overflows
+constexpr std::uint64_t kLastTimeNs = std::uint64_t{1} << 62;  // 146 years, so that no sum of times overflows
 constexpr std::size_t kMaxPhases = 64;
-constexpr std::size_t kMaxOwed = 4096;                 // blocks; a ring of 512 samples forgets long before
+constexpr std::size_t kMaxOwed = 4096;                 // blocks; a ring of 512 samples overwrites them long before
 constexpr std::uint64_t kSteadyAfterNs = 500'000'000;  // of an undisturbed phase
 
 std::uint64_t since(std::uint64_t now, std::uint64_t then) {
@@ -70,7 +70,7 @@ void Analyzer::isr_done(Driver& d, std::uint64_t time_ns) {
   figures_.isr_elapsed_over_time.add(d.isr_enter_ns, static_cast<double>(elapsed) * 1e-6);
 }
 
-// The next `samples` of the received stream went to service, or are gone.
+// The next `samples` of the received stream went to service or were lost.
 void Analyzer::take(Driver& d, std::uint64_t time_ns, std::uint32_t samples, bool lost) {
   d.taken_position += samples;
   if (!lost) d.awaiting_output.clear();
@@ -130,7 +130,7 @@ void Analyzer::add_wake_up(const oh_event& event) {
       d.unacknowledged.clear();
       d.isr_enter_ns = now;
       d.in_isr = true;
-      // A simulated isr happens at one instant; its cost is its job's, which begins with it.
+      // A simulated isr happens at one instant. Its cost is that of its job, which begins with it.
       const Timeline::Entity* e = f.timeline.running(event.cpu);
       d.isr_entity = e != nullptr && e->job_begin_ns == now ? e->id : kIdle;
       break;

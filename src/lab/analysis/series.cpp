@@ -66,7 +66,7 @@ void SumSeries::add(std::uint64_t time_ns, double amount) {
 
 void SumSeries::add_interval(std::uint64_t begin_ns, std::uint64_t end_ns) {
   if (end_ns <= begin_ns) return;
-  double& last = at(end_ns - 1);  // settles the bucket length
+  double& last = at(end_ns - 1);  // determines the bucket length
   if (begin_ns >> shift_ == (end_ns - 1) >> shift_) {
     last += static_cast<double>(end_ns - begin_ns);
     return;

@@ -23,7 +23,7 @@ class ExtremaSeries {
   explicit ExtremaSeries(std::size_t buckets = 4096) : capacity_(buckets) {}
   /// Times may be slightly out of order. Amortised O(1).
   void add(std::uint64_t time_ns, double value);
-  /// At most two points per bucket, in order of time. If no bucket got more than two values, these are all values.
+  /// At most two points per bucket, in order of time. If no bucket has more than two values, these are all values.
   std::vector<SeriesPoint> points() const;
   std::uint64_t count() const { return count_; }
   std::uint64_t bucket_ns() const { return std::uint64_t{1} << shift_; }
@@ -42,12 +42,12 @@ class ExtremaSeries {
   std::vector<Bucket> buckets_;
 };
 
-/// Sums of the values of each bucket: time, samples.
+/// Sums of values per bucket: time, samples.
 class SumSeries {
  public:
   explicit SumSeries(std::size_t buckets = 1024) : capacity_(buckets) {}
   void add(std::uint64_t time_ns, double amount);
-  /// Spread `end_ns - begin_ns` over the buckets that the interval covers.
+  /// Distributes `end_ns - begin_ns` over the buckets that the interval covers.
   void add_interval(std::uint64_t begin_ns, std::uint64_t end_ns);
   const std::vector<double>& sums() const { return sums_; }
   std::uint64_t bucket_ns() const { return std::uint64_t{1} << shift_; }
@@ -63,7 +63,7 @@ class SumSeries {
   std::vector<double> sums_;
 };
 
-/// A uniform sample of a stream: every 2^n-th item; n grows so that at most `capacity` items are kept.
+/// A uniform sample of a stream: every 2^n-th item, where n grows so that at most `capacity` items are kept.
 template <typename Item>
 class ThinnedSample {
  public:

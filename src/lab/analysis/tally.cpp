@@ -51,7 +51,7 @@ void TransferTally::add(const oh_event& event) {
       recoveries += 1;
       frames_retransmitted += event.argument;
       break;
-    case OH_EV_LINK_BYTES:  // again with the same count if a frame came twice
+    case OH_EV_LINK_BYTES:  // repeated with the same count if a frame came twice
       if (event.argument != bytes_delivered) bytes_ns = event.time_ns;
       bytes_delivered = event.argument;
       break;

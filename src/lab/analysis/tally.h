@@ -13,11 +13,11 @@ namespace offhook {
 
 /// Losses. Card and driver count separately and must agree: see offhook/card.h.
 struct Losses {
-  std::uint64_t blocks_late = 0;        ///< service outputs of which at least one sample missed its position
-  std::uint64_t samples_late = 0;       ///< output samples that came after their position had been played
-  std::uint64_t samples_filled_in = 0;  ///< received samples gone when service came
-  std::uint64_t overrun_samples = 0;    ///< by the card's count
-  std::uint64_t underrun_samples = 0;   ///< by the card's count
+  std::uint64_t blocks_late = 0;        ///< service outputs with at least one sample that missed its position
+  std::uint64_t samples_late = 0;       ///< output samples that came after their position was played
+  std::uint64_t samples_filled_in = 0;  ///< received samples that were lost before service
+  std::uint64_t overrun_samples = 0;    ///< counted by the card
+  std::uint64_t underrun_samples = 0;   ///< counted by the card
   bool any() const { return blocks_late + samples_late + samples_filled_in + overrun_samples + underrun_samples != 0; }
 };
 
@@ -34,19 +34,19 @@ struct ServiceTally {
 
 /// Counts of the received data at one end of the line.
 struct TransferTally {
-  std::uint64_t data_mode_ns = 0;  ///< data mode was reached first; 0: never
-  /// V.42 was connected first; 0: never. If the log has the phases of a call, the time at which its user noticed: the
-  /// last bytes of a transfer count when the user notices them.
+  std::uint64_t data_mode_ns = 0;  ///< when data mode was first reached; 0: never
+  /// when V.42 was first connected; 0: never. If the log has the phases of a call, the time at which its user noticed
+  /// it. The last bytes of a transfer also count when the user notices them.
   std::uint64_t link_ns = 0;
-  std::uint64_t bytes_ns = 0;         ///< the newest bytes came
+  std::uint64_t bytes_ns = 0;         ///< when the newest bytes arrived
   std::uint64_t bytes_delivered = 0;  ///< in order
   std::uint64_t frames_retransmitted = 0;
   std::uint64_t recoveries = 0;
   bool noticed = false;  ///< the phase that follows link_ns has begun
 
-  /// @param event  of this end, or of the call. Real-time: yes. O(1)
+  /// @param event  of this end or of the call. Real-time: yes. O(1)
   void add(const oh_event& event);
-  /// Time from the connection (with V.42: of V.42) to the newest byte, s; 0: no byte arrived.
+  /// Time from the connection (with V.42, that of V.42) to the newest byte, s; 0 if no byte arrived.
   double seconds() const;
   /// @param bytes  of the file
   RunOutcome outcome(std::uint64_t bytes) const;

@@ -15,7 +15,7 @@ void CpuShare::close_windows(std::uint64_t up_to, double share) {
   if (window_ >= up_to) return;
   close(in_window_ns_ / static_cast<double>(kShareWindowNs));
   in_window_ns_ = 0;
-  // For a long stretch without a change the first and the last window are enough.
+  // For a long interval without a change, the first and the last window are sufficient.
   if (window_ < up_to) close(share);
   if (window_ < up_to) {
     window_ = up_to - 1;
@@ -70,7 +70,7 @@ void Timeline::end_segment(Cpu& cpu, std::uint8_t index, std::uint64_t now) {
     if (e.serves) modem_.add(segment.begin_ns, segment.end_ns);
     if (first_segments_.size() < kFirstSegments) {
       first_segments_.push_back(segment);
-    } else {  // one of another CPU may have begun earlier than the last one kept
+    } else {  // an interval of another CPU may have begun earlier than the last one kept
       first_segments_until_ns_ = std::min(first_segments_until_ns_, segment.begin_ns);
     }
   }

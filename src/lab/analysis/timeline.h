@@ -31,7 +31,7 @@ struct CpuSegment {
   std::uint8_t cpu = 0;
 };
 
-/// An interval of the call in full detail.
+/// A part of the call in full detail.
 struct CloseUp {
   std::string title;
   std::uint64_t centre_ns = 0;
@@ -39,7 +39,7 @@ struct CloseUp {
   std::vector<oh_event> marks;  ///< of the card and the driver
 };
 
-/// CPU time of one entity, or of several together.
+/// CPU time of one entity or of several together.
 class CpuShare {
  public:
   void add(std::uint64_t begin_ns, std::uint64_t end_ns);
@@ -51,7 +51,7 @@ class CpuShare {
   double window_max = 0;
 
  private:
-  /// Closes the current window and the following ones before this window, which all have this share.
+  /// Closes the current window, and the following ones before this window, which all have this share.
   void close_windows(std::uint64_t up_to, double share);
   std::uint64_t window_ = 0;
   double in_window_ns_ = 0;
@@ -59,35 +59,35 @@ class CpuShare {
 
 class Timeline {
  public:
-  static constexpr std::uint64_t kCloseUpNs = 60'000'000;  ///< each side of the moment
-  static constexpr std::size_t kCloseUpItems = 16'384;     ///< of each kind; later ones are left out
-  static constexpr std::size_t kFirstSegments = 131'072;   ///< kept one by one, idle time left out
-  static constexpr std::size_t kMaxEntities = 64;          ///< further ones are added up in the last
+  static constexpr std::uint64_t kCloseUpNs = 60'000'000;  ///< on each side of the moment
+  static constexpr std::size_t kCloseUpItems = 16'384;     ///< per kind; later ones are omitted
+  static constexpr std::size_t kFirstSegments = 131'072;   ///< kept individually, without idle time
+  static constexpr std::size_t kMaxEntities = 64;          ///< further ones are added to the last one
 
   enum class Moment { kSteady, kWorst, kFirstLoss, kCount };
 
   Timeline();
   /// Every event of the log, in order.
   void add(const oh_event& event);
-  /// Takes a close-up of this moment; replaces an earlier one of the same kind.
+  /// Records details around this moment; replaces an earlier moment of the same kind.
   void look_at(Moment moment, std::string title, std::uint64_t time_ns);
   void finish(std::uint64_t end_ns);
 
   struct Entity {
     std::uint16_t id = kIdle;
     bool serves = false;             ///< ran the driver's isr or service at least once
-    std::uint64_t job_begin_ns = 0;  ///< when its latest job first got the CPU
+    std::uint64_t job_begin_ns = 0;  ///< when its latest job first ran
     CpuShare share;
   };
-  const std::vector<Entity>& entities() const { return entities_; }  ///< in order of first appearance, idle left out
+  const std::vector<Entity>& entities() const { return entities_; }  ///< in order of first appearance, without idle
   const CpuShare& modem() const { return modem_; }                   ///< all entities that serve, together
-  /// The entity on this CPU now; null if the CPU is idle, or the log does not name the entity.
+  /// The entity on this CPU now; null if the CPU is idle or the log does not name it.
   const Entity* running(std::uint8_t cpu) const;
   double modem_ns_so_far() const { return modem_.total_ns; }
   std::vector<CloseUp> close_ups() const;
-  /// The first segments of the call, in order of their ends.
+  /// The first segments of the call, in the order of their ends.
   const std::vector<CpuSegment>& first_segments() const { return first_segments_; }
-  /// first_segments() is complete up to this time; the maximum of the type if it has the whole call.
+  /// Time up to which first_segments() is complete; the maximum of the type if it has the whole call.
   std::uint64_t first_segments_until_ns() const { return first_segments_until_ns_; }
 
  private:

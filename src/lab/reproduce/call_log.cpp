@@ -43,7 +43,7 @@ struct Ended {
   std::uint64_t at_ns;
 };
 
-/// Runs the call to its end or its time limit. @param take  gets each event
+/// Runs the call to its end or its time limit. @param take  receives each event
 template <typename Take>
 Ended run_call(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile, const Connect& connect,
                hostsim::Logged what, const Take& take) {
@@ -56,7 +56,7 @@ Ended run_call(const hostsim::Scenario& scenario, const hostsim::CostProfile& pr
   return {call.result(), static_cast<std::uint64_t>(call.now())};
 }
 
-/// @param scenario, profile  outlive it
+/// @param scenario, profile  must outlive it
 Connect over_link_model(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile) {
   return [&](oh_event_log* log) { return hostsim::make_link_model_connection(scenario, profile, log); };
 }

@@ -20,32 +20,32 @@ struct CallLog {
   Figures figures;
 };
 
-/// A call with the cost profile of the scenario, in a context as the paper's tables call it.
+/// A call with the scenario's cost profile, in a context with the name of the paper's tables.
 /// @param context "RES 2/8", "THR 24"
 hostsim::Scenario call_scenario(std::string_view context, bool spinner, std::uint64_t seed);
-/// "THR24" and "RES 2/16" of the published tables in the grammar of ContextSpec::parse().
+/// Converts "THR24" and "RES 2/16" of the published tables to the grammar of ContextSpec::parse().
 std::string context_name(std::string name);
-/// A reservation of Table 3, named as there, next to the spinner and never outside its slots.
+/// A reservation of Table 3, with its name there, next to the spinner and never outside its slots.
 /// @param row  with x_ms and y_ms
 hostsim::Scenario strict_reservation(const Published& row, std::uint64_t seed);
 
-/// Run it to its end or its time limit and analyse every event of its log.
-/// @throws std::runtime_error when events were lost
+/// Runs it to its end or its time limit, and analyses every event of its log.
+/// @throws std::runtime_error if events were lost
 CallLog run_logged(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile);
-/// With the scenario's profile, as the run perturbs both.
+/// With the scenario's profile. The run perturbs both.
 Setup perturbed(const Run& run, const hostsim::Scenario& scenario);
 /// With the scenario's profile, under the run's perturbation.
 CallLog run_logged(const Run& run, const hostsim::Scenario& scenario);
 /// The outcome of the transfer, from its log. @throws as run_logged()
 RunOutcome run_transfer(const Setup& setup);
 
-/// Makes a connection that writes this log.
+/// Creates a connection that writes this log.
 using Connect = std::function<std::unique_ptr<hostsim::Connection>(oh_event_log*)>;
 struct TransferRun {
   hostsim::CallResult result;
   RunOutcome outcome;  ///< by the log
 };
-/// As above, over another connection than the link model's. @throws as run_logged()
+/// As above, with another connection than the link model. @throws as run_logged()
 TransferRun run_transfer(const Setup& setup, const Connect& connect);
 
 /// The interval of a call in one phase; empty if the call did not reach it.
@@ -57,13 +57,13 @@ Stretch stretch(const Figures& figures, hostsim::Phase phase);
 /// The values of a series within an interval.
 std::vector<double> values_in(const std::vector<SeriesPoint>& points, const Stretch& stretch);
 double mean(const std::vector<double>& values);
-/// @param share 0 to 1; the nearest rank. 0 when empty
+/// @param share 0 to 1; the nearest rank is used. 0 when empty
 double quantile(std::vector<double> values, double share);
 double largest(const std::vector<double>& values);
 
 /// Points in seconds, for a figure.
 Series series_of(std::string name, const std::vector<SeriesPoint>& points);
-/// The bars of a histogram, up to the last non-empty one; x and width in units of `unit` (1e6: from ns to ms).
+/// The bars of a histogram up to the last non-empty one; x and width in `unit` (1e6: from ns to ms).
 Series bars_of(std::string name, const LinearHistogram& histogram, double unit);
 
 }  // namespace offhook::reproduce

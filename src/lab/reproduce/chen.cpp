@@ -17,7 +17,7 @@ Outcome chen_microbenchmarks(const Run& run) {
   return out;
 }
 
-// 5: times of machines of 1995, for comparison with `measure host`.
+// 5: times of machines from 1995, for comparison with `measure host`.
 Outcome chen_table6(const Run& run) {
   Outcome out;
   for (const Published& row : run.published.rows("rows")) {

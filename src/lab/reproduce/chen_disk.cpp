@@ -18,22 +18,22 @@ using hostsim::Ns;
 
 namespace {
 
-constexpr Ns kRequestNs = 8'000'000;  // of a disk of 1995; no row depends on it
-constexpr Ns kIsrNs = 10'000;         // nor on these two
+constexpr Ns kRequestNs = 8'000'000;  // for a disk from 1995; no row depends on it
+constexpr Ns kIsrNs = 10'000;         // no row depends on these two either
 constexpr Ns kSubmitNs = 20'000;
 constexpr Ns kPollNs = 5'000;  // one round of the loop
 
 struct DiskUse {
   int requests = 0;
-  int interrupts_per_request = 1;  ///< 0: the caller asks again and again whether it is done
+  int interrupts_per_request = 1;  ///< 0: the caller polls until it is done
 };
 
 struct DiskResult {
   int interrupts = 0;
-  double busy_share = 0;  ///< of the CPU, by the caller
+  double busy_share = 0;  ///< CPU time that the caller uses
 };
 
-/// A thread reads request after request from a disk that is as fast for each kernel.
+/// A thread reads one request after another from a disk that is equally fast for each kernel.
 class DiskTest final : public hostsim::Event, public hostsim::Program {
  public:
   explicit DiskTest(const DiskUse& use) : use_(use), cpu_(engine_) {
@@ -47,7 +47,7 @@ class DiskTest final : public hostsim::Event, public hostsim::Program {
     return {interrupts_, static_cast<double>(cpu_.cpu_time(thread_)) / static_cast<double>(ended_)};
   }
 
-  /// The disk: a part of a request is over, or all of it. At first: the test begins.
+  /// The disk: a part of a request, or all of it, is finished. At first, the test begins.
   void fire(Ns now) override {
     if (parts_left_ > 0 && --parts_left_ > 0) engine_.at(now + kRequestNs / parts(), *this);
     cpu_.release(now == 0 ? thread_ : interrupt_);
@@ -105,7 +105,7 @@ Row interrupts_row(const Published& p, const char* system, const char* key, cons
 
 }  // namespace
 
-// Table 4: 8192 files of 8 KB are read.
+// Table 4: reads 8192 files of 8 KB.
 Outcome chen_small_files(const Run& run) {
   const Published& p = run.published;
   const int files = static_cast<int>(p.number("files"));
@@ -146,7 +146,7 @@ Outcome chen_small_files(const Run& run) {
   return out;
 }
 
-// Table 5: 128 files of no length are created.
+// Table 5: creates 128 empty files.
 Outcome chen_metadata(const Run& run) {
   const Published& p = run.published;
   const int files = static_cast<int>(p.number("files")), writes = static_cast<int>(p.number("netbsd_writes"));

@@ -34,7 +34,7 @@ struct Counts {
   int crossings = 0, mode_changes = 0;
 };
 
-/// Goes through its steps again and again; a job ends where it waits for the other thread.
+/// Repeats its steps. A job ends where it waits for the other thread.
 class Walker final : public hostsim::Program {
  public:
   Walker(Cpu& cpu, const std::vector<Step>& steps, const CrossingCosts& costs, Counts& counts, int rounds)

@@ -15,15 +15,15 @@ namespace offhook::reproduce {
 struct CrossingCosts {
   hostsim::Ns enter = 0;        ///< INT, into the kernel
   hostsim::Ns leave = 0;        ///< IRET, out of it
-  hostsim::Ns mode_change = 0;  ///< either, where the mode of the CPU changes
+  hostsim::Ns mode_change = 0;  ///< either of them, if the mode of the CPU changes
 };
 
-/// What a thread of the path does, step by step, for each call. kHandOver wakes the other thread and waits for it.
+/// The steps of a thread of the path for each call. kHandOver wakes the other thread and waits for it.
 enum class Step : std::uint8_t { kEnter, kLeave, kModeChange, kHandOver };
 
 struct Path {
   std::vector<Step> application;
-  std::vector<Step> server;  ///< empty: there is none
+  std::vector<Step> server;  ///< empty if there is none
 };
 /// dup() of a monolithic kernel.
 Path monolithic_path();
@@ -33,11 +33,11 @@ Path server_path();
 Path mode_change_path(int changes);
 
 struct PathResult {
-  double crossings = 0;     ///< of protection domains, of one call
+  double crossings = 0;     ///< crossings of protection domains by one call
   double mode_changes = 0;  ///< of one call
   double elapsed_us = 0;    ///< of one call
 };
-/// @param calls one after the other, on an idle host
+/// @param calls one after another, on an idle host
 PathResult run_path(const Path& path, const CrossingCosts& costs, int calls);
 
 }  // namespace offhook::reproduce

@@ -24,7 +24,7 @@ Row make(std::string what, std::string unit, Value published, Value simulated, s
           Row::Kind::kCompared};
 }
 
-/// A row of numbers. @param agrees  with this value published
+/// A row of numbers. @param agrees  whether it agrees with this published value
 template <typename Agrees>
 Row number_row(std::string what, std::string unit, double published, double simulated, std::string tolerance,
                const Agrees& agrees) {
@@ -34,7 +34,7 @@ Row number_row(std::string what, std::string unit, double published, double simu
   return row;
 }
 
-/// An experiment cannot let a row pass as an input, or as the paper's own mistake, that is not judged to be one.
+/// An experiment must not pass a row as an input or as the paper's mistake unless the claim's judgement says the same.
 const Judgement& judgement_of(const Row& row, const Published& claim) {
   const Judgement& judgement = claim.judgement(row.what);
   const bool input = judgement.provenance == Provenance::kInput, paper = judgement.grade == Grade::kPaper;
@@ -135,7 +135,7 @@ constexpr std::array kStyles = {"points", "line", "step", "bars"};
 constexpr std::array kSymbols = {"dot", "disc", "ring", "half", "cross", "square", "triangle"};
 constexpr std::array kAxes = {"x", "y"};
 
-/// A member that is one of a list of words.
+/// A member whose value is one of a list of words.
 template <auto Member, const auto& kWords, typename Subject>
 constexpr record::Row word_row(std::string_view key, std::string_view what) {
   using R = record::Rows<Subject>;

@@ -25,7 +25,7 @@
 
 namespace offhook::reproduce {
 
-/// A number or a few words; neither if the paper has no value, or the event did not occur.
+/// A number or a few words. Neither if the paper has no value or the event did not occur.
 struct Value {
   Value() = default;
   Value(double of) : number(of) {}
@@ -42,34 +42,34 @@ struct Row {
   std::string what;  ///< "RES 3/16, mean of the complete runs"
   std::string unit;  ///< "ms"; may be empty
   Value published, simulated;
-  std::string tolerance;  ///< in words: "within 0.2", "at most", "the same class"
-  bool agrees = false;    ///< within the tolerance; for an input: the model uses the published value
-  std::string note;       ///< a sentence: why it differs, or the use of an input. Required if !agrees
-  /// The row disagrees, or would disagree if the published value were 20 % higher or lower; true for words, which
+  std::string tolerance;  ///< as words: "within 0.2", "at most", "the same class"
+  bool agrees = false;    ///< within the tolerance; for an input, the model uses the published value
+  std::string note;       ///< a sentence: why it differs, or the use of an input. Required unless it agrees
+  /// The row disagrees, or would disagree if the published value were 20 % higher or lower; also true for words, which
   /// cannot be varied.
   bool sharp = true;
   enum class Kind { kCompared, kInput, kPaper };
   Kind kind = Kind::kCompared;  ///< its origin, which must match claims.toml
 };
 
-// These functions make rows, so that `agrees` is always computed. Notes are added with `row.note = ...`. The weight of
-// a row, and whether anything was fitted with it, is independent of the experiment: both are listed with the claim, by
-// the row's `what` (Published::judgement()).
+// These functions create rows, so that `agrees` is always computed. Notes are added with `row.note = ...`. The
+// experiment does not determine the weight of a row, or whether anything was fitted with it. Both are listed with the
+// claim, by the row's `what` (Published::judgement()).
 Row within(std::string what, std::string unit, double published, double simulated, double tolerance);
 /// Tolerance as a share of the published value.
 Row within_share(std::string what, std::string unit, double published, double simulated, double share);
-/// For a single run of the paper: the published value is in the 95 % range of one more simulated run (Student's t).
-/// Falls short with fewer than two runs.
+/// For a single run of the paper: whether the published value is in the 95 % range of a further simulated run
+/// (Student's t). Not reproduced if there are fewer than two runs.
 Row as_one_run(std::string what, std::string unit, double published, const std::vector<double>& simulated);
 Row at_most(std::string what, std::string unit, double published, double simulated);
 Row at_least(std::string what, std::string unit, double published, double simulated);
-/// Simulated lies in [low, high], as published.
+/// Whether the simulated value is within [low, high], as published.
 Row between(std::string what, std::string unit, double low, double high, double simulated);
-/// The same words on both sides.
+/// Whether the words on both sides are equal.
 Row same(std::string what, std::string published, std::string simulated);
-/// A published sentence, the simulated value, and whether the sentence holds.
+/// A published statement, the simulated value, and whether the statement is true.
 Row holds(std::string what, std::string published, Value simulated, bool so);
-/// An input: the published value, the one that the model uses, and its place.
+/// An input: the published value, the model's value, and the place where the model has it.
 Row input(std::string what, std::string unit, double published, double used, std::string where);
 Row input(std::string what, std::string published, std::string where);
 /// The paper contradicts itself; `why` explains it.
@@ -81,14 +81,14 @@ struct Series {
   enum class Symbol { kDot, kDisc, kRing, kHalf, kCross, kSquare, kTriangle };
   std::string name;
   Style style = Style::kPoints;
-  bool published = false;  ///< from the paper: drawn differently from simulated data
+  bool published = false;  ///< from the paper; drawn differently from simulated data
   std::vector<double> x, y;
   /// Half width of the 95 % confidence interval of each y; empty: none.
   std::vector<double> interval;
   double bar_width = 0;  ///< kBars: each covers [x, x + bar_width)
   Symbol symbol = Symbol::kDot;
   std::vector<std::string> labels;  ///< next to each point; empty: none
-  /// 1, 2: the colour of the last series with 0, its line dashed or dotted. This groups series.
+  /// 1, 2: the colour of the last series with 0, with a dashed or dotted line. This groups series.
   unsigned variant = 0;
 };
 
@@ -99,7 +99,7 @@ struct Mark {
   double value = 0;
   std::optional<double> to;
   std::string text;       ///< "published: 1.8 ms"
-  bool published = true;  ///< else a help for the eye: "an hour"
+  bool published = true;  ///< otherwise a visual aid: "an hour"
 };
 
 struct Axis {
@@ -111,8 +111,8 @@ struct Axis {
 
 struct Figure {
   std::string id;       ///< "jones.fig1"
-  std::string title;    ///< the paper's: "Figure 1: Rate of soft modem interrupts (INT)"
-  std::string caption;  ///< the simulation, and its message
+  std::string title;    ///< title in the paper: "Figure 1: Rate of soft modem interrupts (INT)"
+  std::string caption;  ///< what was simulated, and what the figure shows
   Axis x, y;
   std::vector<Series> series;
   std::vector<Mark> marks;
@@ -122,18 +122,18 @@ struct Figure {
 struct Outcome {
   std::vector<Row> rows;
   std::vector<Figure> figures;
-  std::string summary;  ///< a sentence or two: the runs, and the difference, if there is one
+  std::string summary;  ///< one or two sentences: the runs, and the difference, if any
 };
 
 /// The input of an experiment.
 struct Run {
   const Published& published;
   std::uint64_t seed = 1;
-  unsigned repetitions = 10;  ///< if the paper repeated
-  /// job(0) ... job(n - 1), each once, over the cores, with progress. Jobs are begun in order: the longest first.
+  unsigned repetitions = 10;  ///< number of repetitions in the paper, if any
+  /// Runs job(0) ... job(n - 1), each once, on all cores, with progress. Jobs start in order: the longest first.
   /// @throws Interrupted, and exceptions of a job
   std::function<void(std::size_t n, const std::function<void(std::size_t)>& job)> parallel;
-  Perturbation perturbation;  ///< of the modem's machine: the experiments of jones.* run under it
+  Perturbation perturbation;  ///< of the modem's machine: the experiments of jones.* use it
 };
 
 struct Interrupted {};
@@ -141,21 +141,21 @@ struct Interrupted {};
 struct Experiment {
   std::string id;                    ///< the claim's in claims.toml
   std::string title;                 ///< the subject, for people
-  std::vector<std::string> figures;  ///< ids of the figures and tables that it makes again: "jones.fig1"
+  std::vector<std::string> figures;  ///< ids of the figures and tables that it reproduces: "jones.fig1"
   std::function<Outcome(const Run&)> run;
-  double seconds = 1;       ///< about what it takes on one core: for the bar and the time left
-  bool on_request = false;  ///< it takes minutes: only if requested by its own name, or together with all such
+  double seconds = 1;       ///< approximate seconds on one core: for the progress bar and the remaining time
+  bool on_request = false;  ///< it takes minutes: runs only if requested by name, or with all such claims
 };
 
-/// A row and what its claim says about it.
+/// A row and the claim's judgement of it.
 struct JudgedRow : Row {
   Grade grade = Grade::kHard;
   Provenance provenance = Provenance::kInput;
   std::string because;  ///< reason for the provenance
-  std::string hinges;   ///< unpublished constants on which `agrees` depends, separated by ", "
+  std::string hinges;   ///< unpublished constants that affect `agrees`, separated by ", "
 };
 
-/// @param claim whose judgements the rows get
+/// @param claim has the judgements of the rows
 /// @throws config::Error for a row without a judgement, and for a row whose kind differs from its judgement
 std::vector<JudgedRow> judged(std::vector<Row> rows, const Published& claim);
 

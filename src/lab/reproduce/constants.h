@@ -23,12 +23,12 @@ struct Constant {
   std::string_view name, unit;
   std::string_view what;        ///< and its source
   bool fitted;                  ///< with Table 3
-  double low, high;             ///< scanned by --sensitivity, in its unit; equal: it is not
+  double low, high;             ///< range of --sensitivity, in its unit; equal: not scanned
   double (*get)(const Setup&);  ///< in its unit
-  void (*set)(Setup&, double);  ///< whole numbers are rounded to
+  void (*set)(Setup&, double);  ///< values are rounded to integers
 };
 std::span<const Constant> constants();
-/// @throws std::invalid_argument naming the nearest
+/// @throws std::invalid_argument naming the nearest constant
 const Constant& constant(std::string_view name);
 
 /// Changes to constants: "phi=+10%", "lead_samples=-2", "block_us=1700".
@@ -41,7 +41,7 @@ class Perturbation {
   /// These changes and one more: an experiment's change to find why a row differs. @throws as parse()
   Perturbation and_also(const std::string& change) const;
   bool empty() const { return changes_.empty(); }
-  /// As they were given, in order: "" for none.
+  /// The changes as given, in order; "" if there are none.
   const std::string& text() const { return text_; }
 
  private:

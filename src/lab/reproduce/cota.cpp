@@ -56,7 +56,7 @@ namespace {
 
 /// The latencies of one load, drawn wait by wait for `weeks` weeks of use.
 struct Drawn {
-  std::array<std::vector<double>, 7> ms;  ///< by row of Table 3, in its order
+  std::array<std::vector<double>, 7> ms;  ///< one for each row of Table 3, in its order
   double hours = 0;                       ///< of use
 };
 
@@ -64,7 +64,7 @@ Drawn draw(const HostLatencies& h, double hours, std::uint64_t seed) {
   Drawn out;
   out.hours = hours;
   const hostsim::Random random(seed, 0x636f7461);
-  // Only the longest waits of an hour and longer ones are used, so only such waits are drawn.
+  // Only the longest waits of an hour and longer periods are used, so only such waits are drawn.
   constexpr double kLongest = 1e-3;
   const auto waits = static_cast<std::uint64_t>(kLongest * hours * 3600 * h.waits_per_s / h.use_per_load);
   for (auto& v : out.ms) v.reserve(waits);
@@ -80,7 +80,7 @@ Drawn draw(const HostLatencies& h, double hours, std::uint64_t seed) {
   return out;
 }
 
-/// Exceeded once in `hours`, by the run.
+/// The latency that is exceeded once in `hours` in this run.
 double worst_in(const std::vector<double>& falling, double run_hours, double hours) {
   const auto rank = static_cast<std::size_t>(std::lround(run_hours / hours));
   return falling.empty() ? 0 : falling[std::min(std::max<std::size_t>(rank, 1) - 1, falling.size() - 1)];
@@ -108,12 +108,12 @@ Axis log_axis(std::string text) {
   return a;
 }
 
-/// Half a unit of the last digit that Table 3 prints: tenths of a millisecond below 10 ms, whole ones from there.
+/// Half a unit of the last digit that Table 3 prints: tenths of a millisecond below 10 ms, whole milliseconds above.
 double half_a_digit(double value) {
   return value < 10 ? 0.05 : 0.5;
 }
 
-/// Hours of use in which the worst wait is published: an hour, a day, a week.
+/// Hours of use for which the worst wait is published: an hour, a day, a week.
 using Hours = std::array<double, 3>;
 
 Row row_of_table3(const std::string& service, const char* load, const std::vector<double>& published,
@@ -160,7 +160,7 @@ Figure figure4(const char* os, const char* name, const char* id) {
 
 Outcome cota_table3(const Run& run) {
   const Published& p = run.published;
-  constexpr double kWeeks = 200;  // so that the worst of a week is exceeded 200 times: its frequency is known to 7 %
+  constexpr double kWeeks = 200;  // so that the worst wait of a week occurs 200 times, and its rate is known to 7 %
   std::array<Drawn, kLoads.size()> drawn;
   std::array<Hours, kLoads.size()> hours{};
   for (std::size_t i = 0; i < kLoads.size(); i++) {
@@ -220,7 +220,7 @@ Figure mttf_figure(std::string id, std::string title, Modality modality, double 
   return f;
 }
 
-/// How often a wait from DPC to a high thread exceeds `ms`.
+/// How often a wait from DPC to a high-priority thread exceeds `ms`.
 double longer_waits(const HostLatencies& h, double ms, std::uint64_t waits, std::uint64_t seed) {
   const hostsim::Random random(seed, 0x73636e);
   const auto& thread = h.to(Modality::kThread, kHigh);
@@ -241,8 +241,8 @@ Buffering buffering(double share, double t, int n) {
 /// The cases of section 5.1, simulated.
 struct Simulated {
   UnderrunRun doubled, fourfold,
-      triple;                    ///< threads with 48 ms in one buffer and with 4 of 16 ms; a DPC with 3 of 6 ms
-  double without = 0, with = 0;  ///< share of waits above 16 ms in the office, by the virus scanner
+      triple;                    ///< threads with one buffer of 48 ms and with 4 of 16 ms; a DPC with 3 of 6 ms
+  double without = 0, with = 0;  ///< share of waits above 16 ms in the office that the virus scanner causes
 };
 
 Simulated simulate(const Run& run, double share) {
@@ -252,7 +252,7 @@ Simulated simulate(const Run& run, double share) {
   const LatencyDistribution& dpc = games.to(Modality::kDpc, 0);
   constexpr double kSeconds = 3000 * 3600;
   constexpr std::uint64_t kEnough = 400;
-  Buffering tolerant = buffering(share, 16, 4);  // the same slack, in one buffer
+  Buffering tolerant = buffering(share, 16, 4);  // the same slack in one buffer
   tolerant.buffer_ms = tolerant.tolerance_ms();
   tolerant.buffers = 2;
   const double without_ms = p.number("no_virus_scanner.latency_ms"), with_ms = p.number("virus_scanner.latency_ms");
@@ -338,7 +338,7 @@ Figure virus_scanner_figure(const Published& p) {
   return f;
 }
 
-/// The published range at a buffering of `ms`.
+/// The published range for a buffering of `ms`.
 Series section_5_1(double ms, double low_min, double high_min) {
   Series s;
   s.name = "section 5.1";

@@ -61,10 +61,10 @@ Outcome cota_table4(const Run& run) {
 
 namespace {
 
-/// The analysis' promise for the only computation on a host, and the result.
+/// What the analysis predicts for the only computation on a host, and the result.
 struct Promise {
   Computation computation;
-  int least = 0;  ///< buffers that the analysis requires; 0: no number up to kMostBuffers is enough
+  int least = 0;  ///< buffers that the analysis requires; 0: no number up to kMostBuffers is sufficient
   DeadlineRun seen, with_one_less;
 };
 
@@ -92,7 +92,7 @@ std::string between_drops(const DeadlineRun& run) {
 
 Outcome cota_schedulability(const Run& run) {
   const Published& p = run.published;
-  constexpr double kIntervals = 20;  // simulated, of the permitted time between two dropped buffers
+  constexpr double kIntervals = 20;  // simulated, relative to the permitted time between two dropped buffers
   Outcome out;
   std::vector<Promise> promises;
   std::vector<std::string> names;
@@ -129,7 +129,7 @@ Outcome cota_schedulability(const Run& run) {
       out.rows.back().note = "the analysis finds no number of buffers";
       continue;
     }
-    // Broken: more drops than permitted, beyond chance.
+    // The prediction is wrong: more drops than permitted, beyond chance.
     const bool kept = one.seen.drops_per_s().low <= 1 / one.computation.interval_s;
     std::string simulated = fmt::format("{} buffers: {}", one.least, between_drops(one.seen));
     if (one.least > 2) simulated += fmt::format("; with one less {}", between_drops(one.with_one_less));

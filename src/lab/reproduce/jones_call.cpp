@@ -45,7 +45,7 @@ Axis from_zero(std::string text) {
 
 namespace {
 
-/// The `count` values that occur most often in steps of `step`, in falling order; 0 if there are fewer.
+/// The `count` most frequent values in steps of `step`, in descending order; 0 if there are fewer.
 std::vector<double> most_frequent(const std::vector<double>& values, std::size_t count, double step) {
   std::map<long, std::pair<std::size_t, double>> steps;  // how often, and the sum
   for (const double v : values) {
@@ -77,7 +77,7 @@ Outcome jones_fig1(const Run& run) {
   const auto steady = settled(connected);
 
   Outcome out;
-  constexpr double kTolerance = 0.01;  // ms; both clocks are crystals
+  constexpr double kTolerance = 0.01;  // ms; both clocks are derived from crystals
   for (const auto& [name, where] : {std::pair{"on_hook", on_hook}, {"dialling", dialling}}) {
     const Published phase = p.table(name);
     const double period = phase.number("period_ms");
@@ -92,7 +92,7 @@ Outcome jones_fig1(const Run& run) {
   const Published steady_state = p.table("connected");
   const auto periods = steady_state.numbers("period_ms");
   const auto samples = steady_state.numbers("samples");
-  // The lengths that occur most often, from the longest, as the paper lists its own.
+  // The most frequent lengths, starting with the longest, as the paper lists them.
   const std::vector<double> simulated = most_frequent(steady, periods.size(), kTolerance);
   for (std::size_t i = 0; i < periods.size(); ++i) {
     out.rows.push_back(within(fmt::format("connected, blocks of {:.0f} samples", samples.at(i)), "ms", periods[i],
@@ -123,7 +123,7 @@ Outcome jones_fig1(const Run& run) {
   return out;
 }
 
-// 6.2.2, 6.2.3: in the interrupt handler, as the instrumented kernel measured it, its own logging included.
+// 6.2.2, 6.2.3: in the interrupt handler, as measured by the instrumented kernel, including its own logging.
 Outcome jones_fig2(const Run& run) {
   const Published& p = run.published;
   CallLog call;
@@ -182,7 +182,7 @@ Outcome jones_fig2(const Run& run) {
 // 6.2.4
 Outcome jones_fig4(const Run& run) {
   const Published& p = run.published;
-  // The longest interrupt routine is rare: it is searched for in as many calls as other experiments repeat.
+  // The longest interrupt routine is rare, so it is searched for in as many calls as other experiments repeat.
   std::vector<CallLog> calls(1 + run.repetitions);
   run.parallel(calls.size(), [&](std::size_t i) {
     calls[i] = run_logged(run, trace(i == 0 ? "INT" : "DPC", run.seed + (i == 0 ? 0 : i - 1), true));
@@ -198,7 +198,7 @@ Outcome jones_fig4(const Run& run) {
   const Stretch after = stretch(dpc.figures, Phase::kConnected), before = stretch(isr.figures, Phase::kConnected);
 
   Outcome out;
-  constexpr double kClockUs = 2;  // the clock's interrupt may come in between, as in the paper
+  constexpr double kClockUs = 2;  // the clock's interrupt may occur in between, as in the paper
   out.rows = {
       within("interrupt routine, mean", "us", p.number("isr_mean_us"), 1e-3 * dpc.figures.isr_elapsed.mean(), 0.2),
       within("interrupt routine, longest", "us", p.number("isr_max_us"), longest_us, kClockUs),
@@ -276,7 +276,7 @@ Outcome jones_fig5(const Run& run) {
     return std::max(calls[i].result.pending_max[static_cast<int>(Phase::kConnecting)],
                     calls[i].result.pending_max[static_cast<int>(Phase::kConnected)]);
   };
-  // How often it reached INT's maximum while training and connected.
+  // How often it reached INT's maximum during training and connection.
   const auto cases = [&](int i) {
     const auto points = calls[i].figures.pending.points();
     const double begin_s = stretch(calls[i].figures, Phase::kConnecting).begin_s;
@@ -318,7 +318,7 @@ Outcome jones_fig5(const Run& run) {
 
 namespace {
 
-/// Figures 8 and 9: a wake-up of THR 24 takes as long as the handler of INT, one of THR 8, which cannot dial, little.
+/// Figures 8 and 9: a wake-up of THR 24 takes as long as INT's handler; one of THR 8, which cannot dial, little.
 void add_elapsed_rows(Outcome& out, const Published& p, const CallLog& thr24, const CallLog& thr8, const CallLog& isr) {
   const auto in = [](const CallLog& call, const auto& series, Phase phase) {
     return values_in(series.points(), stretch(call.figures, phase));

@@ -19,10 +19,10 @@ namespace offhook::reproduce {
 
 namespace {
 
-/// A call that has not carried the file by then has failed: the paper's slowest took 364 s.
+/// A call that has not transferred the file by then has failed; the paper's slowest took 364 s.
 constexpr double kTimeLimitS = 600;
 
-/// The line of examples/v90-transfer.toml: a pad of 6 dB and one robbed bit leave 50 667 bit/s of 56 000.
+/// The line of examples/v90-transfer.toml: a pad of 6 dB and one robbed bit leave 50,667 of 56,000 bit/s.
 hostsim::Scenario over_the_line(const hostsim::Scenario& machine) {
   config::ScenarioBuilder builder;
   for (const char* setting : {"pump.kind=real", "pump.modem=v90", "line.kind=digital-trunk", "trunk.noise_dbm0=-80",
@@ -49,9 +49,9 @@ TransferRun run_real(const Setup& setup) {
 struct Pair {
   std::string name;
   std::vector<RunOutcome> real, model;
-  std::vector<double> retrains, samples_late;  ///< of the real ones
+  std::vector<double> retrains, samples_late;  ///< of the runs with the real pump
   VerdictResult real_result, model_result;
-  MeanInterval time;  ///< of the complete real ones
+  MeanInterval time;  ///< of the complete runs with the real pump
 };
 
 std::vector<Pair> run_pairs(const Run& run, const std::vector<hostsim::Scenario>& machines) {

@@ -23,12 +23,12 @@ constexpr const char* kLinkModel =
     " The link model has V.42 with its timers, PPP, TCP/IP with its timers, and retrains. It has no pauses of servers "
     "and programs, and no lower rate after a retrain.";
 
-/// States that all of the paper's transfers took the time of INT at one of V.34's rates.
+/// Whether all of the paper's transfers took the time of INT at one of V.34's rates.
 struct AsIfV34 {
   double rate_bps = 0;  ///< 0: they did not
   std::string text;
 };
-/// Rates are multiples of 2400 bit/s (V.34, 5.1). Half a percent is a fourteenth of the way to the next one, or less.
+/// Rates are multiples of 2400 bit/s (V.34, 5.1). Half a percent is at most a fourteenth of the gap to the next.
 AsIfV34 as_if_v34(const Published& row, double int_mean_s, double down_bps) {
   constexpr double kStep = 2400, kMost = 33'600, kSame = 0.005, kAlike = 0.02;
   if (!row.has("sd") || row.number("sd") > kAlike * row.number("mean")) return {};
@@ -42,7 +42,7 @@ AsIfV34 as_if_v34(const Published& row, double int_mean_s, double down_bps) {
 }
 
 /// The mean with its confidence interval, compared with the paper's.
-/// @param why  called for the sentence about a mean that is off
+/// @param why  gives the sentence about a deviating mean
 void add_times(Outcome& out, const Published& row, const Transfers& t, double share,
                const std::function<std::string(double published_s)>& why) {
   if (!row.has("mean")) return;
@@ -64,7 +64,7 @@ void add_times(Outcome& out, const Published& row, const Transfers& t, double sh
   out.rows.push_back(std::move(out_row));
 }
 
-/// How far the times of a row scatter.
+/// The scatter of a row's times.
 void add_deviation(Outcome& out, const Published& row, const Transfers& t) {
   if (!row.has("sd")) return;
   if (t.result.complete < 2) {
@@ -118,21 +118,21 @@ Figure times_figure(std::string id, std::string title, const std::vector<Publish
   return f;
 }
 
-/// Tables 1 and 2: standard Rialto/NT, the spinner running except for THR 8.
+/// Tables 1 and 2: standard Rialto/NT, with the spinner running except for THR 8.
 struct Standard {
   std::vector<Published> rows;
   std::vector<hostsim::Scenario> scenarios;
   std::vector<Transfers> simulated;
   hostsim::CostProfile profile;
   bool pool = false;
-  hostsim::LinkProfile link;  ///< as it was used
+  hostsim::LinkProfile link;  ///< as used
   std::uint64_t bytes = 0;
   const Transfers& of(std::string_view name) const {
     return *std::find_if(simulated.begin(), simulated.end(), [&](const Transfers& t) { return t.name == name; });
   }
 };
 
-/// @param pool the corporate server pool, else the dedicated server
+/// @param pool the corporate server pool; otherwise the dedicated server
 Standard standard(const Run& run, bool pool) {
   const Published& p = run.published;
   Standard s;
@@ -205,7 +205,7 @@ void add_standard_rows(Outcome& out, const Run& run, const Standard& s) {
       return trials.of_time(s.scenarios[i], t, mean_s, kVerdictTolerance, more) + v34.text;
     });
   }
-  // The paper's order is one of mean times, which do not cover the failed transfers.
+  // The paper orders by mean times, which exclude the failed transfers.
   std::vector<std::string> published, simulated;
   for (std::size_t i = 0; i < s.rows.size(); ++i) {
     const Transfers& t = s.simulated[i];
@@ -349,7 +349,7 @@ Outcome jones_table2(const Run& run) {
   return out;
 }
 
-// 6.6: the modified scheduler, any integer period, never outside its slots.
+// 6.6: the modified scheduler, with any integer period, never outside its slots.
 Outcome jones_table3(const Run& run) {
   const Published& p = run.published;
   const auto rows = p.rows("rows");
@@ -359,7 +359,7 @@ Outcome jones_table3(const Run& run) {
   auto simulated = transfers(run, scenarios, profile);
   simulated.erase(simulated.begin());  // INT, the reference
   Trials trials(run, profile, false);
-  // How sharp the edge of a marginal row is.
+  // How sharp the boundary of a marginal row is.
   std::vector<hostsim::Scenario> marginal = {scenarios.front()};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].text("class") == "marginal") marginal.push_back(scenarios[i + 1]);

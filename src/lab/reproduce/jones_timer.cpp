@@ -28,7 +28,7 @@ hostsim::HostScenario machine(const Run& run) {
   return setup_of(run).scenario.host;
 }
 
-/// The quiescent machine: only clock, timer and callback.
+/// The idle machine: only clock, timer and callback.
 Figures control(const Run& run) {
   const hostsim::HostScenario host = machine(run);
   std::vector<oh_event> ring(1 << 20);
@@ -72,7 +72,7 @@ struct Histograms {
            static_cast<double>(std::max<std::uint64_t>(1, h.count()));
   }
   double longest_ms(std::size_t i) const { return static_cast<double>((*this)[i].max()) * 1e-6; }
-  /// One bucket of 50 us to the left or right of the ideal one, which has most of the wake-ups.
+  /// The buckets of 50 us next to the ideal one, which has most of the wake-ups.
   double beside_ideal(std::size_t i) const {
     const auto& counts = (*this)[i].counts();
     const auto ideal = std::max_element(counts.begin(), counts.end()) - counts.begin();
@@ -102,21 +102,21 @@ Figure histogram_figure(const Histograms& h, std::size_t i, double near, double 
   return f;
 }
 
-/// The constant's value, as a change that makes another constant the same.
+/// The constant's value, as a change that sets another constant to it.
 std::string made(std::string_view name, double value) {
   return fmt::format("{}={:g}", name, value);
 }
 
-/// Distance of a wake-up from its time by the clock at which it counts one bucket away.
+/// Deviation of a wake-up, by the clock, from which it counts in the next bucket.
 double to_next_bucket_us(const Histograms& h, int tick_hz) {
   const double bucket = static_cast<double>(h[0].bucket_width()) / 1e3, ideal = 1e6 / tick_hz;
   const double above = std::ceil(ideal / bucket) * bucket - ideal;
   return std::min(above, bucket - above);
 }
 
-constexpr double kLongRoutines = 8;  // times as long as interrupt routines are on average
+constexpr double kLongRoutines = 8;  // relative to the mean interrupt routine
 
-/// @param tried  with long interrupt routines
+/// @param tried  wake-ups with long interrupt routines
 void explain_fig10(const Histograms& h, const Histograms& tried, const Setup& used, int tick_hz,
                    std::vector<Row>& rows) {
   const double worst_us = std::round(constant("worst_us").get(used));
@@ -142,7 +142,7 @@ void explain_fig10(const Histograms& h, const Histograms& tried, const Setup& us
 Outcome jones_fig10(const Run& run) {
   const Published& p = run.published;
   Histograms h;
-  // An unpublished constant, tried: long interrupt routines.
+  // Tries an unpublished constant: long interrupt routines.
   const Setup used = setup_of(run);
   Run long_routines = run;
   long_routines.perturbation =

@@ -13,9 +13,9 @@ namespace offhook::reproduce {
 
 namespace {
 
-/// The unpublished constants: duration and cost of a retrain, effect of a hole, V.42's time-out, the times at which the
-/// server's modem hangs up and loses synchronisation; V.34's rate in the place of V.90's; how threads share the rest of
-/// a reservation. Each by half, or half of it.
+/// The unpublished constants: duration and cost of a retrain, effect of a gap, V.42's time-out, the times at which the
+/// server's modem hangs up and loses synchronisation, V.34's rate instead of V.90's, and how threads share the rest of
+/// a reservation. Each is changed by half, or halved.
 constexpr std::array kChanges = {
     "retrain_ms=-50%", "retrain_block_us=-50%",  "settling_ms=-50%", "t401_ms=-50%",           "give_up_ms=+100%",
     "give_up_ms=-50%", "sync_loss_samples=+50%", "down_bps=19200",   "sync_loss_samples=-50%", "quantum_ms=-50%"};
@@ -23,7 +23,7 @@ constexpr std::array kChanges = {
 /// Sorts each change by its effect on a row's value.
 class Sorted {
  public:
-  /// @param least  by which a change has to bring the value nearer to count
+  /// @param least  minimum by which a change must bring the value nearer
   Sorted(double published, double as_it_is, double least) : goal_(published), was_(as_it_is), least_(least) {}
   void add(std::string text, std::optional<double> value) {
     const double nearer = value ? std::abs(was_ - goal_) - std::abs(*value - goal_) : 0;

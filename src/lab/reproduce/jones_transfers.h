@@ -19,16 +19,16 @@ struct Transfers {
   std::string name;
   std::vector<RunOutcome> runs;
   VerdictResult result;
-  MeanInterval time;  ///< of the complete ones
+  MeanInterval time;  ///< of the complete runs
   double complete_percent() const;
 };
 
-/// With the run's perturbation. The pool's servers have time-outs of their own, which do not follow those of the
-/// dedicated server.
+/// With the run's perturbation. The pool's servers have their own time-outs, which do not follow those of the dedicated
+/// server.
 Setup setup_of(const Run& run, const hostsim::Scenario& scenario, const hostsim::CostProfile& profile, bool pool);
 
-/// Runs each scenario several times, each time with another seed and so another starting phase; classes are relative to
-/// the first. @param besides  changes after the run's own perturbation
+/// Runs each scenario several times, each time with another seed and thus another starting phase. Classes are relative
+/// to the first scenario. @param besides  changes after the run's own perturbation
 std::vector<Transfers> transfers(const Run& run, const std::vector<hostsim::Scenario>& scenarios,
                                  const hostsim::CostProfile& profile, bool pool = false,
                                  const Perturbation& besides = {});
@@ -36,15 +36,15 @@ std::vector<Transfers> transfers(const Run& run, const std::vector<hostsim::Scen
 /// "7 of 10".
 std::string of(std::size_t n, std::size_t all);
 
-/// The effect on one table's rows when an unpublished constant changes.
+/// The effect of changes to an unpublished constant on the rows of one table.
 class Trials {
  public:
-  /// @param run  outlives it
+  /// @param run  must outlive it
   Trials(const Run& run, hostsim::CostProfile profile, bool pool)
       : run_(run), profile_(std::move(profile)), pool_(pool) {}
 
-  /// The changes that bring the mean time nearer to the published one, or to the other side of it, by more than
-  /// `share` of it; a sentence. @param more  additional changes for this row: "down_bps=31200"
+  /// A sentence about the changes that bring the mean time nearer to the published one, or to its other side, by more
+  /// than `share` of it. @param more  additional changes for this row: "down_bps=31200"
   std::string of_time(const hostsim::Scenario& scenario, const Transfers& as_it_is, double published_s, double share,
                       const std::vector<std::string>& more = {});
   /// The same for the share of transfers that complete, by more than `tolerance` per cent.

@@ -68,7 +68,7 @@ std::vector<Judgement> take_judgements(config::Document& claim, const std::strin
       return std::move(*value);
     };
     j.what = take("what");
-    if (std::count(j.what.begin(), j.what.end(), '*') > 4)  // each * is tried at each place
+    if (std::count(j.what.begin(), j.what.end(), '*') > 4)  // each * is tried at each position
       throw Error(fmt::format("{}: an entry with more than four *", j.position));
     j.grade = of_claim;
     if (row.has("grade")) {
@@ -93,7 +93,7 @@ std::string joined(std::string_view prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : fmt::format("{}.{}", prefix, name);
 }
 
-/// Every value that is no table, by its path.
+/// Every value that is not a table, by its path.
 void leaves(const Json& node, const std::string& prefix, std::vector<std::string>& out) {
   const bool tables = node.is_array() && !node.empty() && node.front().is_object();
   if (!node.is_object() && !tables) return out.push_back(prefix);
@@ -115,7 +115,7 @@ std::string_view to_string(Provenance provenance) {
 struct Published::Claim {
   Head head;
   std::vector<Judgement> judged;
-  std::set<std::string, std::less<>> judged_rows;  ///< patterns that some row had
+  std::set<std::string, std::less<>> judged_rows;  ///< patterns that matched a row
   std::string position;
   std::vector<std::pair<std::string, Json>> values;  ///< leaves by path
   std::vector<std::string> paths;
@@ -260,7 +260,7 @@ std::vector<Published> read_published(config::Document document) {
         pointer.erase(std::remove(pointer.begin(), pointer.end(), ']'), pointer.end());
         claim->values.emplace_back(path, body.at(Json::json_pointer(pointer)));
       }
-    } catch (const Json::exception&) {  // a key in quotes, with a dot, a bracket or a stroke in it
+    } catch (const Json::exception&) {  // a quoted key that contains a dot, a bracket or a slash
       throw Error(fmt::format("{}: the claim {} has a key that is not a word", claim->position, claim->head.id));
     }
     out.push_back(Published(std::move(claim), ""));

@@ -18,39 +18,39 @@
 namespace offhook::reproduce {
 
 enum class Grade {
-  kHard,   ///< the simulation must reproduce it, within the tolerance
-  kSoft,   ///< shown side by side; a difference is reported, and does not count
-  kInput,  ///< a measured property of the machine: an input of the model, never a result
-  kPaper,  ///< inconsistent inside the paper: reported, nothing required
+  kHard,   ///< the simulation must reproduce it within the tolerance
+  kSoft,   ///< shown side by side; a difference is reported but has no consequence
+  kInput,  ///< a measured property of the machine: an input of the model, not a result
+  kPaper,  ///< inconsistent within the paper: reported, nothing required
 };
 inline constexpr std::array<std::string_view, 4> kGrades = {"hard", "soft", "input", "paper"};
 std::string_view to_string(Grade grade);
 
 /// The origin of a simulated value, which determines how strong the evidence of agreement is.
 enum class Provenance {
-  kInput,        ///< input of the model, read back. No result
-  kCalibrated,   ///< a constant was fitted with it, or with others of its kind
+  kInput,        ///< input of the model, printed again. Not a result
+  kCalibrated,   ///< a constant was fitted with it or with similar values
   kDerived,      ///< arithmetic on inputs
-  kIndependent,  ///< no constant was fitted with it, or with others of its kind
+  kIndependent,  ///< no constant was fitted with it or with similar values
 };
 inline constexpr std::array<std::string_view, 4> kProvenances = {"input", "calibrated", "derived", "independent"};
 std::string_view to_string(Provenance provenance);
 
-/// The weight of a claim's rows, from its list `judged`. Never from code.
+/// The weight of a claim's rows, from its list `judged`, and never from code.
 struct Judgement {
-  std::string what;  ///< the rows' `what`; a * in it stands for anything
+  std::string what;  ///< the rows' `what`; * matches any text
   Grade grade = Grade::kHard;
   Provenance provenance = Provenance::kInput;
-  std::string because;              ///< the fit that used it, or the value that it follows from
-  std::vector<std::string> hinges;  ///< unpublished constants whose plausible other value changes whether it agrees
+  std::string because;              ///< the fit that used it, or the value from which it follows
+  std::vector<std::string> hinges;  ///< unpublished constants for which another plausible value changes that
   std::string position;             ///< file:line:column
 };
 
-/// A claim, or a table inside one. Cheap to copy; copies share the record of values that were read. Thread-safe.
+/// A claim, or a table in one. Cheap to copy. Copies share the record of the values that were read. Thread-safe.
 class Published {
  public:
-  /// @throws config::Error naming file, line and claim: for a path that does not exist or has another type.
-  /// @param path of keys, "on_hook.period_ms"
+  /// @throws config::Error naming file, line and claim for a path that does not exist or has another type.
+  /// @param path of keys, such as "on_hook.period_ms"
   double number(std::string_view path) const;
   std::vector<double> numbers(std::string_view path) const;
   std::string text(std::string_view path) const;
@@ -62,11 +62,11 @@ class Published {
 
   const std::string& id() const;    ///< "jones.table3"
   const std::string& seed() const;  ///< the paper's file
-  const std::string& at() const;    ///< section, table or figure there
+  const std::string& at() const;    ///< section, table or figure in the paper
   Grade grade() const;
   /// The first judgement of a row with this name. @throws config::Error if there is none
   const Judgement& judgement(std::string_view what) const;
-  /// Paths of the values that were not read yet, in order of the file's keys; then judgements without a row.
+  /// Paths of the values that were not read, in the order of the file's keys; then judgements without a row.
   std::vector<std::string> unread() const;
 
   struct Claim;
@@ -80,9 +80,9 @@ class Published {
 
 /// @throws config::Error with file:line:column
 std::vector<Published> read_published(config::Document document);
-/// The claims of every file in traces/data/published, the files by their names. @throws config::Error
+/// The claims of every file in traces/data/published, in the order of the files' names. @throws config::Error
 std::vector<Published> load_published();
-/// The claim of this id. @throws config::Error if there is none
+/// The claim with this id. @throws config::Error if there is none
 Published load_published(std::string_view id);
 
 }  // namespace offhook::reproduce

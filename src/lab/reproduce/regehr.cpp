@@ -32,7 +32,7 @@ constexpr std::array<Condition, 4> kConditions = {{
     {"Rez-C, Netperf", "rez_c_netperf_over_reservation_percent", RezForm::kRezC, true},
     {"Rez-FB, Netperf", "rez_fb_netperf_over_reservation_percent", RezForm::kRezFb, true},
 }};
-/// Two conditions that the paper does not have; they explain why two others differ from it.
+/// Two conditions that the paper does not have. They explain why two others differ from it.
 constexpr std::array<Condition, 2> kReasons = {{
     {"Rez, idle, precise timers", nullptr, RezForm::kRez, false, true},
     {"Rez-FB, Netperf, C not in whole ticks", nullptr, RezForm::kRezFb, true, false, false},
@@ -40,16 +40,16 @@ constexpr std::array<Condition, 2> kReasons = {{
 constexpr int kFrom = -8, kTo = 32, kStep = 2;  // over-reservation, per cent
 constexpr int kPoints = (kTo - kFrom) / kStep + 1;
 
-/// Figure 3's curve of one condition, and the values read off it.
+/// Figure 3's curve of one condition, and the values read from it.
 struct Curve {
   Series series;
-  double enough = std::nan("");  ///< over-reservation from which on nearly no period is missed, per cent
+  double enough = std::nan("");  ///< over-reservation from which almost no period is missed, per cent
   double missed_at_zero = 0;     ///< share
 };
 
 /// @param results [kPoints][repetition]
 Curve curve(const Condition& condition, std::span<const std::vector<RegehrResult>> results) {
-  constexpr double kNearlyNone = 0.01;  // of the periods missed
+  constexpr double kNearlyNone = 0.01;  // of the missed periods
   Curve c;
   c.series.name = condition.name;
   c.series.style = Series::Style::kLine;
@@ -66,7 +66,7 @@ Curve curve(const Condition& condition, std::span<const std::vector<RegehrResult
   return c;
 }
 
-/// The known reason why a condition differs. @param enough  of kReasons, in per cent
+/// The known reason why a condition differs. @param enough  for each of kReasons, in per cent
 std::string why(std::size_t condition, const std::array<double, kReasons.size()>& enough) {
   const RegehrRun used;
   const double tick_ns = 1e9 / used.enforcement_hz, needed_ns = static_cast<double>(used.needed);
@@ -100,9 +100,9 @@ void add_points(const Condition& c, std::vector<RegehrRun>* runs) {
   }
 }
 
-/// @param at_zero  by condition: share of deadlines missed without over-reservation
+/// @param at_zero  share of missed deadlines without over-reservation, for each condition
 Row order_of(const Published& p, const std::array<double, kConditions.size()>& at_zero) {
-  // "Much more": 1.5 times; "alike": within 30 points of a hundred.
+  // "Much more" means 1.5 times; "alike" within 30 percentage points.
   const bool ordered = at_zero[1] > 1.5 * at_zero[2] && at_zero[1] > 1.5 * at_zero[3] && at_zero[2] > 0 &&
                        at_zero[3] > 0 && std::abs(at_zero[2] - at_zero[3]) < 0.3;
   Row row = holds("ordering", p.text("ordering"),
@@ -171,10 +171,10 @@ Outcome regehr_fig3(const Run& run) {
 
 namespace {
 
-/// The scheduler's actions in each period of one run.
+/// What the scheduler does in each period of one run.
 struct Trajectory {
   Series stolen, reserved, received;
-  double largest_error = 0;  ///< ns, against the feedback equation
+  double largest_error = 0;  ///< ns, relative to the feedback equation
 };
 
 Trajectory trajectory(const RegehrRun& r, const RegehrResult& one) {
@@ -197,7 +197,7 @@ Trajectory trajectory(const RegehrRun& r, const RegehrResult& one) {
     const hostsim::RezPeriod& before = one.scheduler[i - 1];
     const double c = static_cast<double>(before.reserved) + r.gain * static_cast<double>(r.needed - before.received);
     const double least = std::max(c, static_cast<double>(r.needed));
-    const double above = static_cast<double>(s.reserved) - least;  // by rounding up: less than a tick
+    const double above = static_cast<double>(s.reserved) - least;  // by rounding up, less than a tick
     t.largest_error = std::max({t.largest_error, -above, above - 1e9 / r.enforcement_hz});
   }
   return t;
@@ -287,7 +287,7 @@ Outcome regehr_fig4(const Run& run) {
 
 Outcome regehr_overhead(const Run& run) {
   const Published& p = run.published;
-  // Assumptions: GetStolen() at each decision 15 cycles; the feedback equation and admission 100 cycles a period.
+  // Assumptions: GetStolen() at each decision 15 cycles; the feedback equation and admission 100 cycles per period.
   constexpr hostsim::Ns kGetStolen = 30, kFeedback = 200;
   RegehrRun rez, c, fb;
   c.overhead_tick = fb.overhead_tick = kGetStolen;

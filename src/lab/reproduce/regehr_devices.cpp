@@ -38,25 +38,25 @@ UnitCosts unit_costs() {
 
 TransferWork transfer_work(std::string_view device) {
   constexpr double kIde = 2.35e6, kScsi = 18.5e6;  // 5.2: bytes/s
-  // ATA-4: features, count, three of the address, device and command are written; status is read before, and the
-  // bus-master function has a table address, a status and twice a command. At the end: the bus master's status, command
+  // ATA-4: status is read; then features, count, three parts of the address, device and command are written. The
+  // bus-master function has a table address, a status and two commands. At the end: the bus master's status, command
   // and status again, and the drive's status.
   constexpr int kCommand = 8, kBusMaster = 4, kEnd = 4;
   // Assumption: one page at a time, as most IDE systems did (Windows IT Pro, "A little IDE math": buffers of 4 KB).
   if (device == "IDE / DMA") return {kPageBytes / kIde * 1e9, kEnd, kCommand + kBusMaster, 1};
-  // 64 KB, the maximum request of either. The adapter fetches its commands; the driver announces one, and reads and
+  // 64 KB, the maximum request of both. The adapter fetches its commands. The driver announces a command, and reads and
   // clears a status. One descriptor per page.
   constexpr double kMost = 65536;
   if (device == "SCSI / DMA") return {kMost / kScsi * 1e9, 2, 1, static_cast<int>(kMost / kPageBytes)};
-  // READ MULTIPLE: 16 sectors per interrupt (assumption: the drive's most), read word by word in the handler.
+  // READ MULTIPLE: 16 sectors per interrupt (assumption: the drive's maximum), which the handler reads word by word.
   constexpr int kSectors = 16;
   constexpr auto kWords = static_cast<int>(kSectors * kSectorBytes / kWordBytes);
   if (device == "IDE / PIO") return {kSectors * kSectorBytes / kIde * 1e9, kWords + 1, kCommand, 0};
-  // USB 1.1, 5.8.4: at most 19 bulk packets of 64 bytes per frame of 1 ms, each a descriptor that is written and read.
-  // Assumption: every frame full, and an interrupt at its end.
+  // USB 1.1, 5.8.4: at most 19 bulk packets of 64 bytes per frame of 1 ms, each with a descriptor that is written and
+  // read. Assumption: every frame is full and ends with an interrupt.
   constexpr int kPackets = 19;
   if (device.starts_with("USB")) return {1e6, 2, 0, 2 * kPackets};
-  if (device.starts_with("soft modem")) return {12.5e6, 0, 0, 0, false, true};  // Jones and Saroiu: a block
+  if (device.starts_with("soft modem")) return {12.5e6, 0, 0, 0, false, true};  // Jones and Saroiu: one block
   throw config::Error(fmt::format("regehr.stolen: no such device is modelled: \"{}\"", device));
 }
 

@@ -13,22 +13,22 @@ namespace offhook::reproduce {
 
 /// On the paper's 500 MHz Pentium III, ns.
 struct UnitCosts {
-  double interrupt = 0;      ///< entered, acknowledged at the card, a DPC queued: Jones and Saroiu 6.2.4, by clock
-  double completion = 0;     ///< of a request, and the next one begun: Siemens, Table 2, by clock
-  double modem_block = 0;    ///< a block of a soft modem: Jones and Saroiu 6.2.3, without logging, by clock
-  double port_access = 500;  ///< of 8 or 16 bits over PCI, nothing posted. Assumption: some 16 clocks of 33 MHz
-  double descriptor = 100;   ///< written, or read. Assumption: 50 cycles
+  double interrupt = 0;      ///< enter, acknowledge at the card, queue a DPC: Jones and Saroiu 6.2.4, scaled by clock
+  double completion = 0;     ///< end of a request and start of the next: Siemens, Table 2, scaled by clock
+  double modem_block = 0;    ///< a block of a soft modem: Jones and Saroiu 6.2.3, without logging, scaled by clock
+  double port_access = 500;  ///< access of 8 or 16 bits over PCI, not posted. Assumption: about 16 clocks of 33 MHz
+  double descriptor = 100;   ///< one write or read. Assumption: 50 cycles
 };
-/// From the published values of the other papers. @throws config::Error
+/// Computed from the published values of the other papers. @throws config::Error
 UnitCosts unit_costs();
 
 /// The work of one transfer on the CPU.
 struct TransferWork {
   double every_ns = 0;
-  int handler_accesses = 0;  ///< to ports, in the interrupt handler; by programmed I/O the data too
-  int accesses = 0;          ///< to ports, for the next command
+  int handler_accesses = 0;  ///< port accesses in the interrupt handler; with programmed I/O, also the data
+  int accesses = 0;          ///< port accesses for the next command
   int descriptors = 0;
-  bool completes = true;  ///< a request ends with it
+  bool completes = true;  ///< whether a request ends with it
   bool modem_block = false;
   double handler_ns(const UnitCosts& c) const { return c.interrupt + handler_accesses * c.port_access; }
   double dpc_ns(const UnitCosts& c) const {
@@ -39,7 +39,7 @@ struct TransferWork {
   double share(const UnitCosts& c) const { return (handler_ns(c) + dpc_ns(c)) / every_ns; }
 };
 
-/// @param device as Table 1 and 5.3, 5.4 have it: "IDE / DMA" @throws config::Error for one that is not modelled
+/// @param device with its name in Table 1, 5.3 and 5.4: "IDE / DMA" @throws config::Error if it is not modelled
 TransferWork transfer_work(std::string_view device);
 hostsim::LoadDevice load_of(std::string_view device, const UnitCosts& costs);
 

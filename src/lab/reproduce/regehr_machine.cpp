@@ -30,7 +30,7 @@ struct Starter final : hostsim::Event {
   EntityId entity = hostsim::kNoEntity;
 };
 
-/// The background, the devices, and the network if it receives.
+/// The background, the devices, and the network while it receives.
 std::vector<std::unique_ptr<hostsim::DeviceLoad>> make_loads(hostsim::Engine& engine, hostsim::Cpu& cpu,
                                                              const RegehrMachine& machine, const RegehrRun& run) {
   std::vector<hostsim::LoadDevice> devices = {machine.background};
@@ -46,7 +46,7 @@ std::vector<std::unique_ptr<hostsim::DeviceLoad>> make_loads(hostsim::Engine& en
   return loads;
 }
 
-/// What the thread received, and the share stolen from it, over the periods that both the probe and the scheduler saw.
+/// What the thread received, and the share stolen from it, over the periods that probe and scheduler both recorded.
 void add_shares(RegehrResult& result) {
   const std::size_t n = std::min(result.periods.size(), result.scheduler.size());
   double received = 0, scheduled = 0;
@@ -99,7 +99,7 @@ RegehrResult run_regehr(const RegehrMachine& machine, const RegehrRun& run) {
 
   const auto loads = make_loads(engine, cpu, machine, run);
 
-  // A tick comes at 0, so that the scheduler's ticks are the clock's. The thread begins anywhere after.
+  // A tick comes at 0, so that the scheduler's ticks are those of the clock. The thread begins at any later time.
   clock.start(0);
   const auto first = static_cast<Ns>(random.uniform(0) * static_cast<double>(run.period));
   Starter start_thread, start_spinner;

@@ -37,7 +37,7 @@ Figure trace(std::string id, std::string title, const RegehrResult& r) {
     s.style = Series::Style::kBars;
     for (const auto& i : all) {
       if (i.end < from || i.begin > to) continue;
-      // Steps: down between intervals.
+      // Draws steps: low between intervals.
       s.x.insert(s.x.end(), {static_cast<double>(i.begin) / 1e6, static_cast<double>(i.end) / 1e6});
       s.y.insert(s.y.end(), {y, y - 0.6});
     }
@@ -74,7 +74,7 @@ Outcome regehr_fig2(const Run& run) {
 
 namespace {
 
-/// The work of a transfer, and its cost if the published share were right: per cent.
+/// The work of a transfer, and its cost in per cent if the published share were right.
 std::string counted(const TransferWork& work, const UnitCosts& costs, double published) {
   UnitCosts cheap = costs, dear = costs;
   cheap.port_access /= 2;
@@ -86,7 +86,7 @@ std::string counted(const TransferWork& work, const UnitCosts& costs, double pub
       cheap.port_access / 1e3, dear.port_access / 1e3, 100 * work.share(cheap), 100 * work.share(dear));
 }
 
-/// The longest time inside a block of reserved time in which another entity had the CPU.
+/// The longest time within a block of reserved time in which another entity had the CPU.
 double longest_gap_ms(const std::vector<hostsim::StolenTimeProbe::Interval>& received) {
   constexpr hostsim::Ns kBetweenBlocks = 5'000'000;
   hostsim::Ns longest = 0;
@@ -97,7 +97,7 @@ double longest_gap_ms(const std::vector<hostsim::StolenTimeProbe::Interval>& rec
   return static_cast<double>(longest) / 1e6;
 }
 
-constexpr int kFigure5Ms = 10;  // reserved: 1 ms to this
+constexpr int kFigure5Ms = 10;  // reserved: from 1 ms to this
 
 /// @param results [kFigure5Ms][repetition]
 void add_figure5(Outcome& out, const Published& p, std::span<const std::vector<RegehrResult>> results) {
@@ -126,9 +126,9 @@ void add_figure5(Outcome& out, const Published& p, std::span<const std::vector<R
   out.figures.push_back(std::move(f));
 }
 
-/// Figure 6: a long gap by the disk in PIO.
+/// Figure 6: a long gap that the disk causes in PIO mode.
 Row row_of_figure6(const std::string& published, const RegehrResult& result, const UnitCosts& costs) {
-  constexpr double kLarge = 1;  // ms, of a block of 4
+  constexpr double kLarge = 1;  // ms, in a block of 4
   const double gap = longest_gap_ms(result.reserved);
   Row large = holds("Figure 6", published, fmt::format("longest gap {:.2f} ms of a block of 4 ms", gap), gap >= kLarge);
   const TransferWork sixteen = transfer_work("IDE / PIO");
@@ -138,8 +138,8 @@ Row row_of_figure6(const std::string& published, const RegehrResult& result, con
   return large;
 }
 
-/// The runs of the table, after those of an idle machine of each kind: the clock also steals time, which does not
-/// belong to the devices.
+/// First the runs of an idle machine of each kind, because the clock also steals time, which does not belong to the
+/// devices. Then the runs of the table.
 std::vector<RegehrRun> runs_of_table(const std::vector<Published>& rows, const UnitCosts& costs) {
   std::vector<RegehrRun> runs(2);
   runs[1].enforcement_hz = kPreciseHz;
@@ -170,7 +170,7 @@ Outcome regehr_stolen(const Run& run) {
   const auto results = run_all(run, runs, run.repetitions);
 
   Outcome out;
-  constexpr double kShare = 0.15;  // a published value 20 % off is noticed
+  constexpr double kShare = 0.15;  // a deviation of 20 % from the published value is noticed
   const Published detector = p.table("stolen_time_detector");
   const hostsim::StolenTimeProbe::Config used;
   out.rows.push_back(input("detector: gap", "us", detector.number("gap_us"), static_cast<double>(used.gap) / 1e3,

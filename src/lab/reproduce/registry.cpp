@@ -9,8 +9,8 @@
 
 namespace offhook::reproduce {
 
-// Every experiment in one line: its function, the claim's id, about how many seconds it takes on one core, its
-// subject, and the figures and tables that it reproduces.
+// One line per experiment: its function, the claim's id, the approximate seconds on one core, its subject, and the
+// figures and tables that it reproduces.
 #define OFFHOOK_EXPERIMENTS(X)                                                                                      \
   X(jones_fig1, "jones.fig1.interrupt_period", 0.1, "The modem's interrupt rate over a call", "jones.fig1")         \
   X(jones_ring, "jones.ring", 0, "The card's rings and rates")                                                      \
@@ -49,7 +49,7 @@ namespace offhook::reproduce {
   X(chen_segments, "chen.table7", 0.1, "Changes of protection domain of a user interface", "chen.table7")           \
   X(chen_table6, "chen.table6", 0, "Applications on the host", "chen.table6")
 
-// And those that run on request only.
+// Experiments that run only on request.
 #define OFFHOOK_LONG_EXPERIMENTS(X) X(jones_real_pump, "jones.real_pump", 900, "Tables 1 to 3 through the V.90 pump")
 
 #define DECLARE(function, ...) Outcome function(const Run& run);

@@ -215,7 +215,7 @@ std::optional<ClaimResult> read_claim(const fs::path& folder, const Claim& claim
     kept.claim.grade = claim.published.grade();
     const bool ours = kept.identity == identity && kept.checksum == checksum(kept.claim);
     return ours ? std::optional(std::move(kept.claim)) : std::nullopt;
-  } catch (const Json::exception&) {  // it is made again
+  } catch (const Json::exception&) {  // it is run again
     return std::nullopt;
   }
 }

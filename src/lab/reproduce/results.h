@@ -38,7 +38,7 @@ using ClaimProgress = std::function<void(double share, const std::string& detail
 /// A claim, and the result of its experiment.
 struct ClaimResult {
   std::string id, title;
-  std::string seed, at;  ///< paper and place there
+  std::string seed, at;  ///< paper, and place in it
   Grade grade = Grade::kHard;
   std::string standing;  ///< "agrees", "differs", "falls short", "inconsistent in the paper", "input", "no experiment"
   std::string summary;
@@ -49,10 +49,10 @@ struct ClaimResult {
 /// Run one claim.
 /// @throws Interrupted; config::Error, also when the experiment left a published value unread
 ClaimResult run_claim(const Claim& claim, const Settings& settings, const ClaimProgress& progress);
-/// The input of an experiment, from these. `progress` has to outlive it.
+/// The input of an experiment. `progress` must outlive it.
 Run run_of(const Published& published, const Settings& settings, const ClaimProgress& progress);
 
-/// The claim's result in the folder if it is complete and has this identity.
+/// The claim's result from the folder, if it is complete and has this identity.
 std::optional<ClaimResult> read_claim(const std::filesystem::path& folder, const Claim& claim,
                                       const std::string& identity);
 void write_claim(const OutputFolder& folder, const ClaimResult& claim, const std::string& identity);
@@ -60,36 +60,36 @@ void write_claim(const OutputFolder& folder, const ClaimResult& claim, const std
 /// Counts for the last line, the exit status and the head of the page.
 struct Totals {
   std::size_t claims = 0;
-  /// Rows, and those within their tolerance; of an input, used as published.
+  /// Rows, and rows within their tolerance; for inputs, used as published.
   struct Count {
     std::size_t rows = 0, agree = 0;
     std::size_t hard = 0, hard_agree = 0;
   };
-  /// By provenance, the strongest first; inputs, which are no results, last. Rows that are inconsistent in a
-  /// paper are excluded.
+  /// By provenance, the strongest first. Inputs, which are not results, are last. Rows that are inconsistent in a paper
+  /// are excluded.
   std::array<std::pair<std::string_view, Count>, 4> counts{{{to_string(Provenance::kIndependent), {}},
                                                             {to_string(Provenance::kCalibrated), {}},
                                                             {to_string(Provenance::kDerived), {}},
                                                             {to_string(Provenance::kInput), {}}}};
   Count& of(Provenance provenance);
-  /// Without inputs: rows that a published value 20 % off would change, and those of them within their tolerance.
+  /// Without inputs: rows that a published value 20 % higher or lower would change, and those within tolerance.
   std::size_t sharp = 0, sharp_agree = 0;
   std::size_t paper = 0;
-  std::vector<std::string> short_of;  ///< claims with a hard row that does not agree, or hard and without experiment
+  std::vector<std::string> short_of;  ///< claims with a failing mandatory row or no experiment
   std::vector<std::string> missing;   ///< claims without an experiment
 };
 Totals totals(const std::vector<ClaimResult>& claims);
 std::string sentence(const Totals& totals);
 
-/// What --perturb changed, against the same claims without it.
+/// What --perturb changed, compared with the same claims without it.
 struct Effect {
   std::size_t rows = 0, changed = 0;
-  std::vector<std::string> unchanged;  ///< claims of which no row changed
-  std::vector<std::string> decided;    ///< rows that agree with it and not without, or the other way round
+  std::vector<std::string> unchanged;  ///< claims in which no row changed
+  std::vector<std::string> decided;    ///< rows that agree only with the perturbation, or only without it
 };
 /// @param plain  the same claims, unperturbed
 Effect effect_of(const std::vector<ClaimResult>& perturbed, const std::vector<ClaimResult>& plain);
-/// @param perturbation  as --perturb takes it
+/// @param perturbation  text of --perturb
 std::string sentence(const Effect& effect, const std::string& perturbation);
 
 /// results.json.
@@ -98,7 +98,7 @@ struct Results {
   unsigned repetitions = 10;
   Totals totals;
   std::vector<ClaimResult> claims;
-  std::string perturbed;  ///< as --perturb takes it; may be empty
+  std::string perturbed;  ///< text of --perturb; may be empty
   std::optional<Effect> effect;
   std::optional<Calibration> held_out;
   std::optional<Sensitivity> sensitivity;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kFolds = 5;
 
-/// The value of the constant in `setup`, and steps of its range after they have been set (some are whole).
+/// The value of the constant in `setup`, and the steps of its range after they were set (some are rounded to integers).
 std::vector<double> values_of(const Constant& c, Setup setup, std::size_t steps) {
   std::vector<double> out = {c.get(setup)};
   for (std::size_t i = 0; i + 1 < steps; ++i) {
@@ -93,7 +93,7 @@ struct Rows {
   std::vector<Setup> setups;
 };
 
-/// Whether the classes hold, at each value of each scan.
+/// Whether the classes agree, at each value of each scan.
 void run_scans(const Run& run, const Rows& rows, std::vector<Scan>* scans) {
   struct Job {
     std::size_t scan, value, row;
@@ -190,7 +190,7 @@ std::string to_text(const Calibration& calibration) {
 
 namespace {
 
-/// A disc where the class holds, a cross where another one is simulated.
+/// A disc if the class agrees, a cross if another one is simulated.
 Figure drawn(const Sensitivity& sensitivity, const Scan& scan) {
   Series holds, other;
   holds.name = "the published class";
@@ -228,7 +228,7 @@ std::vector<Figure> drawn(const Sensitivity& sensitivity) {
   return figures;
 }
 
-/// The range of a constant over which the class of a row holds.
+/// The range of a constant over which the class of a row agrees.
 struct HoldsOver {
   std::string row;
   Scan::Range range;

@@ -27,8 +27,8 @@ using hostsim::Ns;
 namespace {
 
 constexpr std::array kHosts = {"ce3-sh4", "ce3-pentium", "ce3-pentium-qfe"};
-constexpr int kRuns = 40, kMeasurements = 1000;  // "-n 1000"; two figures of about 20 columns a board
-constexpr int kIdleRuns = 20;                    // and one without a workload
+constexpr int kRuns = 40, kMeasurements = 1000;  // "-n 1000"; two figures with about 20 columns per board
+constexpr int kIdleRuns = 20;                    // plus one without a workload
 
 struct Statistics {
   double least = 1e300, sum = 0, greatest = 0;
@@ -52,12 +52,12 @@ struct Column {
   Statistics isr, ist;
 };
 
-/// The other work of a board. The report guesses (Figure 3) that calls of the graphical subsystem hold interrupts off
-/// on the SH4; on the Pentium it sees no such peaks, and with UDP none anywhere.
+/// The other work of a board. The report guesses (Figure 3) that calls of the graphical subsystem hold off interrupts
+/// on the SH4. It shows no such peaks on the Pentium, and none with UDP.
 enum class Workload { kGraphics, kUdp };
 
-/// One section with interrupts off is the difference between the stable level and the greatest, and every thousandth
-/// measurement falls into one, one of an execution ("occasional"; assumption).
+/// A section with interrupts off lasts for the difference between the stable and the greatest level. Every thousandth
+/// measurement, one per execution, falls into one ("occasional"; assumption).
 hostsim::LoadDevice graphics(double longest_us, double stable_us) {
   const double section_ns = 1e3 * (longest_us - stable_us);
   return {.name = "graphics",
@@ -67,13 +67,13 @@ hostsim::LoadDevice graphics(double longest_us, double stable_us) {
           .level = 31};
 }
 
-/// 250 packets a second. Windows CE 3.0 nests interrupts: this one is below the timer's.
+/// 250 packets per second. Windows CE 3.0 nests interrupts; this one is below that of the timer.
 hostsim::LoadDevice udp() {
   return {.name = "UDP", .every_ns = 4'000'000, .jitter = 0.5, .isr_ns = 5'000, .level = 10};  // 5 us: assumption
 }
 
-/// iltiming: a timer interrupt every 1 ms, every second one measured; its ISR sets an event that the interrupt service
-/// thread waits for, at the highest priority.
+/// iltiming: a timer interrupt every 1 ms, of which every second one is measured. Its ISR sets an event that the
+/// interrupt service thread waits for, at the highest priority.
 class Iltiming final : public hostsim::Event {
  public:
   Iltiming(const HostLatencies& latencies, const std::optional<hostsim::LoadDevice>& load, std::uint64_t seed,
@@ -114,7 +114,7 @@ class Iltiming final : public hostsim::Event {
     Iltiming* of = nullptr;
     bool thread = false, entered = false;
   };
-  static constexpr std::uint64_t kLoadStreams = 1u << 20;  // behind those of all executions
+  static constexpr std::uint64_t kLoadStreams = 1u << 20;  // after those of all executions
   Engine engine_;
   Cpu cpu_;
   Routine isr_, ist_;
@@ -157,12 +157,12 @@ Figure columns_figure(int number, const std::string& board, const std::string& l
   return f;
 }
 
-/// The first half of the executions with one workload, the second with the other.
+/// The first half of the executions has one workload, the second half the other.
 Workload workload_of(std::size_t execution) {
   return execution % kRuns < kRuns / 2 ? Workload::kGraphics : Workload::kUdp;
 }
 
-/// How the two workloads of a board differ: in the longest wait for the ISR of an execution.
+/// The difference between the two workloads of a board in the longest wait for the ISR in an execution.
 Row workloads_row(const Published& p, const std::string& board, std::span<const Column> columns, bool peaks,
                   double stable_us) {
   std::array<int, 2> above{}, of{};
@@ -187,7 +187,7 @@ Row workloads_row(const Published& p, const std::string& board, std::span<const 
 
 namespace {
 
-/// All executions of iltiming on one board, once more without a workload.
+/// All executions of iltiming on one board, and one without a workload.
 struct Board {
   std::vector<Column> loaded;  ///< [repetitions * kRuns]
   std::vector<Column> idle;    ///< [repetitions * kIdleRuns]
@@ -226,7 +226,7 @@ std::vector<Board> measure_boards(const Run& run, std::size_t repetitions) {
   return boards;
 }
 
-/// Least, mean and greatest of Table 1, which the model was given.
+/// Least, mean and greatest value of Table 1, which are inputs of the model.
 void add_table_rows(Outcome& out, const Published& row, const char* host, const Column& simulated) {
   const HostLatencies latencies = config::load_latencies(host);
   for (const auto& [name, statistics, distribution] :

@@ -84,7 +84,7 @@ class Recorder final : public CpuObserver {
       result_.entities[static_cast<std::size_t>(e.dpc)].released++;
     }
   }
-  /// One CPU: the entity that starts or resumes has it until it is preempted, finishes or is throttled.
+  /// For one CPU: an entity that starts or resumes has it until it is preempted, finishes or is throttled.
   void draw(Ns time, EntityId id, Kind kind) {
     if (kind == Kind::kMiss) {
       if (gantt_->misses.size() < gantt_->most) gantt_->misses.push_back({time, id});
@@ -116,7 +116,7 @@ class Recorder final : public CpuObserver {
   Gantt* gantt_;
   bool running_ = false;
   Gantt::Segment segment_;
-  std::vector<std::string> tails_;            // of a CSV line, per entity
+  std::vector<std::string> tails_;            // text of a CSV line, for each entity
   std::vector<std::deque<Ns>> dpc_releases_;  // of unfinished jobs
   fmt::memory_buffer buffer_;
 };
@@ -125,7 +125,7 @@ constexpr std::string_view kEventNames[] = {"start", "resume", "preempt", "finis
 
 using Schedulers = std::map<std::string, std::shared_ptr<hostsim::Scheduler>>;
 
-/// The first of the system's schedulers that has fair threads; null: there is none.
+/// The first scheduler of the system that has fair threads; null if there is none.
 std::shared_ptr<hostsim::Scheduler> fair_scheduler(const System& system, Schedulers& made,
                                                    const hostsim::SchedulerHost& host) {
   for (const EntityDescription& e : system.entities) {
@@ -199,7 +199,7 @@ ScheduleResult run_schedule(const System& system, std::ostream& csv, Gantt* gant
 
 namespace {
 
-/// An interrupt, a DPC or a thread, and its figures.
+/// An interrupt, DPC or thread, and its figures.
 struct Entity {
   const EntityDescription* description;
   const EntityFigures* figures;

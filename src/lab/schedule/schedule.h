@@ -15,7 +15,7 @@
 
 namespace offhook::schedule {
 
-/// section 10, of one entity over [0, horizon).
+/// section 10: figures of one entity over [0, horizon).
 struct EntityFigures {
   std::uint64_t released = 0, completed = 0, misses = 0;
   Ns response_min = 0, response_max = 0, response_sum = 0;  ///< of completed jobs
@@ -28,7 +28,7 @@ struct ScheduleResult {
   std::vector<EntityFigures> entities;  ///< in declaration order
 };
 
-/// Who had the CPU, for a chart.
+/// Which entity had the CPU, for a chart.
 struct Gantt {
   struct Segment {
     Ns begin = 0, end = 0;
@@ -38,7 +38,7 @@ struct Gantt {
     Ns time = 0;
     std::uint16_t entity = 0;
   };
-  std::size_t most = 100'000;  ///< segments, and misses, that are kept: the first ones
+  std::size_t most = 100'000;  ///< maximum number of segments and of misses; later ones are not kept
   std::vector<Segment> segments;
   std::vector<Miss> misses;
   bool cut = false;  ///< there were more
@@ -49,12 +49,12 @@ std::string_view event_name(hostsim::CpuObserver::Kind kind);
 
 /// @param csv gets a header line and one line per event: time_ns,cpu,entity,event. A name with a comma, a quote or a
 ///   line break is quoted (RFC 4180). The caller checks the stream.
-/// @param gantt is written unless null
+/// @param gantt is filled unless null
 ScheduleResult run_schedule(const System& system, std::ostream& csv, Gantt* gantt = nullptr);
 
 /// Keys of summary_json().
 extern const record::Table kSummary;
-/// Horizon and figures as JSON text; resp_* are null for an entity that completed nothing.
+/// Horizon and figures as JSON text; resp_* are null for an entity that completed no job.
 std::string summary_json(const ScheduleResult& result);
 
 }  // namespace offhook::schedule

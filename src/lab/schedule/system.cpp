@@ -27,8 +27,8 @@ using nlohmann::json;
 
 constexpr std::int64_t kMaxNs = 1'000'000'000'000'000'000;  // 31 years; sums of a few of them do not overflow
 constexpr int kMaxLevel = 1'000'000;
-constexpr std::size_t kMostEntities = 10'000;  // a release searches for its place among all that are ready
-constexpr std::size_t kMostSlots = 2000;       // entities: each pair of them is compared
+constexpr std::size_t kMostEntities = 10'000;  // a release searches for its position among all ready jobs
+constexpr std::size_t kMostSlots = 2000;       // limit of entities, because each pair is compared
 constexpr std::size_t kMostSections = 1000;    // of an entity
 
 const std::map<std::string_view, std::vector<std::string_view>> kKeys = {
@@ -92,7 +92,7 @@ constexpr KeyHelp kEntityHelp[] = {
      "\"length_ns\": CPU time until it unlocks it} (default: none)"},
 };
 
-// Keys of a thread whose policy a scheduler of hostsim/sched makes.
+// Keys of a thread whose policy is created by a scheduler of hostsim/sched.
 const std::vector<std::string_view> kThreadKeys = {
     "name",        "kind",     "offset_ns", "period_ns", "cost_ns",
     "deadline_ns", "priority", "nice",      "handler",   "critical_sections"};
@@ -100,7 +100,7 @@ const std::vector<std::string_view> kReservationKeys = {
     "name",        "kind",      "offset_ns",     "period_ns",     "cost_ns",
     "deadline_ns", "budget_ns", "res_period_ns", "res_offset_ns", "critical_sections"};
 
-/// The keys of an entity whose policy a scheduler makes.
+/// The keys of an entity whose policy a scheduler creates.
 std::vector<std::string_view> keys_of(std::string_view scheduler, bool reserves) {
   if (!reserves) return kThreadKeys;
   std::vector<std::string_view> keys = kReservationKeys;
@@ -108,7 +108,7 @@ std::vector<std::string_view> keys_of(std::string_view scheduler, bool reserves)
   return keys;
 }
 
-/// The schedulers that can make a policy without a plan of slots.
+/// The schedulers that can create a policy without a plan of slots.
 std::vector<std::string_view> scheduler_names(hostsim::PolicyUse use) {
   std::vector<std::string_view> names;
   for (const std::string_view name : hostsim::policy_names(use))
@@ -116,12 +116,12 @@ std::vector<std::string_view> scheduler_names(hostsim::PolicyUse use) {
   return names;
 }
 
-// A value in a complaint: a list or an object by its type only, however large or deep it is.
+// A value for an error message: a list or an object only by its type, because it may be large.
 std::string shown(const json& value) {
   return value.is_structured() ? std::string("an ") + value.type_name() : value.dump();
 }
 
-/// One JSON object, and the words to complain about it.
+/// A JSON object, and the words for errors in it.
 class Object {
  public:
   Object(const json& object, std::string where) : object_(object), where_(std::move(where)) {
@@ -143,7 +143,7 @@ class Object {
     if (found == object_.end()) fail(fmt::format("missing key \"{}\", expected {}", key, expected));
     return *found;
   }
-  /// null means an absent key: a strict slot's priority, an interrupt's dpc.
+  /// null means an absent key: the priority of a strict slot, the dpc of an interrupt.
   bool has(const char* key) const {
     const auto found = object_.find(key);
     return found != object_.end() && !found->is_null();
@@ -305,8 +305,8 @@ EntityDescription parse_entity(const Object& o, const std::vector<KnownKind>& ki
   return e;
 }
 
-// Whether two slots of a and b overlap before the horizon. They do at some time unless both fit into the greatest
-// common divisor of the periods; the offsets decide when. @param[in,out] looks  number of slots that may still be
+// Whether two slots of a and b overlap before the horizon. They do at some time, unless both fit into the greatest
+// common divisor of the periods; the offsets determine when. @param[in,out] looks  number of slots that may still be
 // compared
 bool overlap(const hostsim::Slot& a, const hostsim::Slot& b, Ns horizon, int& looks) {
   const Ns g = std::gcd(a.period, b.period);
@@ -324,11 +324,11 @@ bool overlap(const hostsim::Slot& a, const hostsim::Slot& b, Ns horizon, int& lo
     if (other + often.length <= start) other += often.period;
     if (other < end) return true;
   }
-  return true;  // the answer for all time
+  return true;  // the answer for an unlimited time
 }
 
 void check_slots(const System& system, const std::vector<Object>& objects) {
-  int looks = 10'000'000;  // of all pairs together: a quarter of a second
+  int looks = 10'000'000;  // limit for all pairs together: a quarter of a second
   std::vector<std::pair<std::size_t, const hostsim::Slot*>> slots;
   for (std::size_t i = 0; i < system.entities.size(); i++) {
     const auto* slot = std::get_if<hostsim::Slot>(&system.entities[i].policy);
@@ -342,7 +342,7 @@ void check_slots(const System& system, const std::vector<Object>& objects) {
   }
 }
 
-/// The threads of SCHED_DEADLINE, as sched_setattr() admits them on one CPU. Those of a group have one bandwidth.
+/// The threads of SCHED_DEADLINE, as sched_setattr() admits them on one CPU. A group has one bandwidth.
 void check_bandwidth(const System& system, const std::vector<Object>& objects) {
   hostsim::DeadlineAdmission admission;
   std::int64_t bandwidth = 0;
@@ -431,13 +431,13 @@ System parse_system(std::string_view text, std::string_view file) {
     check_slots(system, objects);
     check_bandwidth(system, objects);
     return system;
-  } catch (const json::exception& e) {  // a string that is no UTF-8, quoted in a complaint
+  } catch (const json::exception& e) {  // a string that is not UTF-8, quoted in an error message
     throw SystemError(fmt::format("{}: {}", file, in_words(e)));
   }
 }
 
 std::string describe_system() {
-  // The kinds of parse_system(); a key without an explanation is a programming error, found at the first call.
+  // The kinds of parse_system(); a key without an explanation is a programming error, detected at the first call.
   const std::vector<KnownKind> kinds = known_kinds();
 
   std::string out;

@@ -33,12 +33,12 @@ namespace offhook::schedule {
 
 using hostsim::Ns;
 
-/// An error in a description: one line with file, entity and key, and the expected value.
+/// An error in a description: one line with file, entity, key and the expected value.
 struct SystemError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// In each job of a thread: the CPU time after which it takes the mutex, and the time for which it holds it.
+/// For each job of a thread: the CPU time after which it takes the mutex, and the time for which it holds it.
 struct CriticalSectionDescription {
   std::string mutex;
   Ns after = 0;
@@ -50,16 +50,16 @@ enum class Kind { kInterrupt, kDpc, kThread };
 struct EntityDescription {
   std::string name;
   Kind kind = Kind::kThread;
-  std::string kind_name;  ///< as in the file: "fp", "edf" ...
+  std::string kind_name;  ///< name in the file: "fp", "edf" ...
   Ns offset = 0;
-  Ns period = 0;  ///< 0: a dpc, released by interrupts
+  Ns period = 0;  ///< 0: a DPC, which interrupts release
   Ns cost = 0;
   Ns deadline = hostsim::kNever;
   int level = 0;            ///< of an interrupt
-  int dpc = -1;             ///< of an interrupt: its DPC's place among the entities
-  hostsim::Policy policy;   ///< of a thread, unless `scheduler` makes it
+  int dpc = -1;             ///< for an interrupt: the index of its DPC among the entities
+  hostsim::Policy policy;   ///< for a thread, unless `scheduler` creates it
   std::string scheduler{};  ///< one of hostsim::policy_names(); empty: none
-  bool reserves = false;    ///< it makes `reservation`, otherwise `thread`
+  bool reserves = false;    ///< it creates `reservation`, otherwise `thread`
   hostsim::ThreadRequest thread;
   hostsim::ReservationRequest reservation;
   std::vector<CriticalSectionDescription> critical_sections{};  ///< of a thread
@@ -67,7 +67,7 @@ struct EntityDescription {
 
 struct System {
   Ns horizon = 0;
-  hostsim::SchedulerHost host;  ///< the input of its schedulers
+  hostsim::SchedulerHost host;  ///< input for its schedulers
   bool charge_stolen_time = false;
   hostsim::LockProtocol locks = hostsim::LockProtocol::kPlain;
   std::vector<EntityDescription> entities;
@@ -76,7 +76,7 @@ struct System {
 /// @param json the text  @param file its name, for messages  @throws SystemError
 System parse_system(std::string_view json, std::string_view file);
 
-/// The contents of a description, for people: the kinds of entity, and every key with the kinds that have it.
+/// The keys of a description, for people: the kinds of entity, and every key with the kinds that have it.
 std::string describe_system();
 
 }  // namespace offhook::schedule

@@ -28,7 +28,7 @@ void parallel(std::size_t n, unsigned threads, const std::function<void(std::siz
     std::vector<std::jthread> others;
     try {
       for (unsigned i = 1; i < threads && i < n; ++i) others.emplace_back(work);
-    } catch (const std::system_error&) {  // the limit of processes: those that there are do all of it
+    } catch (const std::system_error&) {  // the limit of processes is reached: the existing threads do all work
     }
     work();
   }

@@ -6,9 +6,9 @@
 
 namespace offhook::sweep {
 
-/// Call job(0) ... job(n - 1), each once, on `threads` threads (the caller's among them). Jobs are begun in order.
-/// @param stop called before each job; if it returns true, no more jobs begin; may be empty
-/// @throws the exception of the first failing job, after the running jobs have ended; no more jobs begin
+/// Calls job(0) ... job(n - 1), each once, on `threads` threads including the caller's. Jobs are started in order.
+/// @param stop called before each job. If it returns true, no more jobs start; may be empty
+/// @throws the exception of the first failing job, after the running jobs have ended; no more jobs start
 void parallel(std::size_t n, unsigned threads, const std::function<void(std::size_t)>& job,
               const std::function<bool()>& stop = {});
 

@@ -41,14 +41,14 @@ const config::KeyTable& head_keys() {
       config::key<Head>("base", "scenario file, relative to the grid file", &Head::base),
       config::key<Head>("name", "name of the sweep, shown in reports", &Head::name),
       config::key<Head>("repeats", 1, 1'000'000, "runs per cell; seeds count up from the scenario's", &Head::repeats),
-      // Known here so that a misspelt one is detected; taken out before the head is read.
+      // Listed so that a misspelt one is detected; removed before the head is read.
       config::key<Head>("scenario", "keys that override the base scenario", &Head::base),
       config::key<Head>("axes", "keys that vary, with their values", &Head::base),
   };
   return keys;
 }
 
-/// @return combinations of all axes  @throws Error before any is constructed
+/// @return number of combinations of all axes  @throws Error before any is constructed
 std::size_t count_combinations(const Plan& plan, const std::vector<std::string>& positions) {
   std::size_t combinations = 1;
   for (std::size_t a = 0; a < plan.axes.size(); ++a) {
@@ -65,7 +65,7 @@ std::size_t count_combinations(const Plan& plan, const std::vector<std::string>&
   return combinations;
 }
 
-/// Fill in cells and references.
+/// Sets cells and references.
 void expand(Plan& plan, const std::vector<std::string>& positions) {
   const std::size_t combinations = count_combinations(plan, positions);
   ScenarioBuilder base;

@@ -34,46 +34,46 @@ struct Axis {
 
 struct Cell {
   std::vector<std::size_t> at;           ///< index into each axis' values
-  hostsim::Scenario scenario;            ///< of the first repeat
+  hostsim::Scenario scenario;            ///< index of the run of the first repeat
   std::optional<std::size_t> reference;  ///< index into Plan::references; none: see reference_of()
 };
 
 struct Plan {
   std::string name;
-  std::string version;  ///< of the program that made it
+  std::string version;  ///< version of the program that wrote it
   std::string base;     ///< the effective base scenario, TOML
   std::vector<Axis> axes;
   std::uint32_t repeats = 1;
   std::uint32_t shards = 1;
-  std::string data_hash;  ///< of the cost profiles that the scenarios name
+  std::string data_hash;  ///< hash of the cost profiles that the scenarios name
 
-  // Derived from the above.
+  // Derived from the members above.
   std::vector<Cell> cells;
   std::vector<hostsim::Scenario> references;
   std::size_t left_out = 0;  ///< combinations that cannot be admitted
 
   std::size_t runs() const { return cells.size() * repeats + references.size(); }
-  /// Run 0, 1, ...: every repeat of the first cell, of the second ..., then the references.
+  /// Run 0, 1, ...: every repeat of the first cell, then of the second, and so on; the references are last.
   hostsim::Scenario scenario(std::size_t run) const;
-  /// Runs [first, last) belong to shard 1 to `shards`.
+  /// Runs [first, last) belong to this shard, 1 to `shards`.
   std::size_t first_run(std::uint32_t shard) const { return runs() * (shard - 1) / shards; }
   std::size_t last_run(std::uint32_t shard) const { return runs() * shard / shards; }
   /// Identifies the plan without its division into shards.
   std::string grid_hash() const;
-  /// Identifies the whole plan; each shard has it.
+  /// Identifies the whole plan; each shard contains it.
   std::string hash() const;
 };
 
 /// The scenario in context INT with its interrupt on the same CPU: the reference for the transfer time. There is none
-/// for a device, which transfers no file, and for INT itself.
+/// for a device, which transfers no file, or for INT itself.
 std::optional<hostsim::Scenario> reference_of(const hostsim::Scenario& scenario);
 
-/// Read a grid file. @param shards 0: as many as make resuming cheap
+/// Reads a grid file. @param shards 0: as many as make resuming cheap
 /// @throws config::Error with file:line:column
 Plan read_grid(const std::filesystem::path& file, std::uint32_t shards);
 
 std::string to_json(const Plan& plan);
-/// @throws config::Error when the text is no plan, is damaged, or was made by another version or with other data
+/// @throws config::Error if the text is not a plan, is damaged, or was written by another version or with other data
 Plan plan_from_json(const std::string& text, const std::string& name);
 
 }  // namespace offhook::sweep

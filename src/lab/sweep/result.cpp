@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// One field of a run: empty for events that did not occur, so that a column's mean covers only those that did.
+/// One field of a run. It is empty for an event that did not occur: a column's mean covers events that did.
 std::string cell_text(const Json& run, const std::string& key) {
   const auto found = run.find(key);
   if (found == run.end() || found->is_null()) return "";
@@ -80,7 +80,7 @@ std::vector<CellResult> cell_results(const Plan& plan, const std::vector<RunRow>
 std::string results_csv(const Plan& plan, const std::vector<RunRow>& rows) {
   const std::vector<CellResult> results = cell_results(plan, rows);
   std::vector<Json> runs;
-  std::vector<std::string> keys;  // of all runs: soft devices of other kinds count other things
+  std::vector<std::string> keys;  // of all runs, because soft devices of other kinds count other things
   for (std::size_t run = 0; run < plan.cells.size() * plan.repeats; ++run) {
     runs.push_back(record::to_json(kRunRow, &rows.at(run)));
     for (const auto& [key, value] : runs.back().items())

@@ -16,19 +16,19 @@ namespace offhook::sweep {
 struct CellResult {
   std::string name;  ///< "RES 3/16 strict", or the values of the axes
   VerdictResult result;
-  double reference_s = 0;  ///< 0: there is none, or it did not complete
+  double reference_s = 0;  ///< 0: none, or it did not complete
   std::uint32_t pending_max = 0;
   std::uint64_t blocks_late = 0;  ///< of all repeats
   std::uint64_t retransmitted = 0;
 };
 
-/// @param rows  one per run, in the plan's order, as read_rows() gives them
+/// @param rows  one per run, in the plan's order, from read_rows()
 std::vector<CellResult> cell_results(const Plan& plan, const std::vector<RunRow>& rows);
 
-/// A TOML value for people: a string without quotes.
+/// A TOML value for people: strings without quotes.
 std::string plain_value(const std::string& value);
 
-/// One line per run: axes, repeat, seed, then every figure of the row.
+/// One line per run: axes, repeat, seed, then all figures of the row.
 std::string results_csv(const Plan& plan, const std::vector<RunRow>& rows);
 extern const record::Table kSweepResults;
 extern const record::Table kSweepVerdict;  ///< of a CellResult: name, verdict, number of runs

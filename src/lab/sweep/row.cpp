@@ -33,7 +33,7 @@ template <auto Way, auto... Member>
 constexpr Row air(std::string_view key, std::string_view unit, std::string_view what) {
   return R::of<&RunRow::radio, Way, Member...>(key, unit, what);
 }
-/// Missed and broken bursts. When a row is read all of them count as missed.
+/// Missed and broken bursts. When a row is read, all of them count as missed.
 template <auto Way>
 constexpr Row lost(std::string_view key) {
   Row row = air<Way, &B::lost>(key, "", "bursts lost");

@@ -39,7 +39,7 @@ std::string foot(std::string_view bytes) {
   return fmt::format("{{\"checksum\":\"{}\"}}\n", fnv1a_hex(bytes));
 }
 
-/// The rows in a shard's file. @param problem is set when there is one
+/// The rows in a shard's file. @param problem is set if there is one
 std::vector<std::string> read_shard(const fs::path& folder, const Plan& plan, std::uint32_t shard,
                                     std::optional<std::string>& problem) {
   const fs::path file = shard_path(folder, shard);
@@ -96,7 +96,7 @@ bool run_shards(const OutputFolder& folder, const Plan& plan, const std::vector<
                 const RunOptions& options) {
   const OutputFolder shard_folder = folder.sub(kShards);
   std::atomic<bool> stopped{false};
-  std::mutex mutex;  // over `done` and its report
+  std::mutex mutex;  // after `done` and its report
   std::size_t done = 0;
   const auto count = [&](std::size_t runs) {
     const std::lock_guard lock(mutex);
@@ -116,7 +116,7 @@ bool run_shards(const OutputFolder& folder, const Plan& plan, const std::vector<
         std::string text = head(plan, shard);
         for (std::size_t i = first; i < last; ++i) {
           text += to_text(run(plan.scenario(i))) + "\n";
-          if (stop()) return;  // the run itself may have been cut short
+          if (stop()) return;  // the run itself may have been cut off
           count(1);
         }
         shard_folder.write(shard_name(shard), text + foot(text));

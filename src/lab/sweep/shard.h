@@ -25,21 +25,21 @@ inline constexpr const char* kPlanName = "plan.json";
 std::filesystem::path plan_path(const std::filesystem::path& folder);
 std::filesystem::path shard_path(const std::filesystem::path& folder, std::uint32_t shard);
 
-/// The rows in a shard's text. @param problem  is set when it is not this shard, or damaged  @param name  for messages
+/// The rows in a shard's text. @param problem  is set if it is another shard or damaged  @param name  for messages
 std::vector<std::string> parse_shard(std::string_view text, const Plan& plan, std::uint32_t shard,
                                      std::optional<std::string>& problem, const std::string& name);
 
-/// The problem of this shard's file: "missing", "foreign: ...", "damaged: ..."; nothing: it is done.
+/// The problem of this shard's file: "missing", "foreign: ...", "damaged: ..."; nothing if it is done.
 std::optional<std::string> shard_problem(const std::filesystem::path& folder, const Plan& plan, std::uint32_t shard);
 
 struct RunOptions {
   unsigned threads = 1;
-  std::function<bool()> stop;             ///< called between runs: true gives up the current ones
-  std::function<void(std::size_t)> done;  ///< runs done, from any thread, one call at a time
+  std::function<bool()> stop;             ///< called between runs; if it returns true, the current runs are abandoned
+  std::function<void(std::size_t)> done;  ///< number of finished runs; from any thread, one call at a time
 };
 
-/// Runs the given shards that are not done yet, in parallel.
-/// @return false when stopped.  @throws exceptions of a run or a write, after the other threads have ended
+/// Runs those of the given shards that are not done, in parallel.
+/// @return false if stopped.  @throws exceptions of a run or a write, after the other threads have ended
 bool run_shards(const OutputFolder& folder, const Plan& plan, const std::vector<std::uint32_t>& shards, const Run& run,
                 const RunOptions& options);
 

@@ -6,7 +6,7 @@
 namespace offhook::sweep {
 namespace {
 
-/// One word of a shell with any content.
+/// One shell word with any content.
 std::string quoted(const std::string& text) {
   std::string all(1, '\'');
   for (const char c : text) {

@@ -5,7 +5,7 @@
 const eventKinds = [["answer tone", "c1"], ["V.8bis, V.8", "c0"], ["INFO, tones A and B, AA, AC", "c3"], ["L1, L2", "c6"],
   ["S, PP, TRN", "c4"], ["J, MP, CP, R1 to R5, E", "c5"], ["data and their content", "c7"], ["renegotiation, retrain, cleardown", "c2"]];
 
-// One lane per channel; an event's name is in its box if there is room. The wheel zooms into the start-up.
+// One lane per channel. An event's name is in its box if there is room. The wheel zooms into the start-up.
 function eventTimeline(box, data) {
   const lane = 44, height = data.channels.length * lane + 24;
   const row = e => e.channel * lane + (e.event === "data" ? 8 : 4), tall = e => e.event === "data" ? 24 : 32;
@@ -38,7 +38,7 @@ function eventTimeline(box, data) {
   return {columns: ["from_s", "to_s", "channel", "event", "detail"], rows: data.events.map(e => [e.t, e.t_end || null, e.channel, e.event, e.detail])};
 }
 
-// A character a pixel, 128 rows from 4000 to 0 Hz.
+// One character per pixel, 128 rows from 4000 to 0 Hz.
 function spectrogram(box, text, duration_s, name) {
   const rows = 128, columns = text.length / rows, right = 44, tall = 2 * rows;
   const picture = el("canvas", {width: columns, height: rows});

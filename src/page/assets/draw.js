@@ -48,7 +48,7 @@ function linearTicks(low, high, wanted) {
 }
 
 const figures = [];
-// draw(box) fills an empty box; it is called again whenever the look changes. It returns its data, {columns, rows}.
+// draw(box) fills an empty box and returns its data, {columns, rows}. It is called again whenever the look changes.
 function figure(parent, id, draw) {
   const box = el("div", {class: "chart", id: "figure-" + id});
   parent.append(el("figure", {}, box));
@@ -71,7 +71,7 @@ function drawAll() {
   figures.forEach(drawFigure);
 }
 
-// Keys for any view that zooms over time. o: zoom(factor), move(share of the visible range), whole()
+// Keys for every view that zooms over time. o: zoom(factor), move(share of the visible range), whole()
 const zoomKeys = "Keys: plus and minus zoom, left and right move, 0 shows all.";
 function onZoomKeys(node, o) {
   node.addEventListener("keydown", event => {
@@ -84,7 +84,7 @@ function onZoomKeys(node, o) {
   });
 }
 
-// A canvas of the box's width with crisp pixels; `text` describes it for readers who do not see it.
+// A canvas with the box's width and sharp pixels. `text` describes it for screen readers.
 function canvasIn(box, height, text, width) {
   const w = Math.max(200, Math.floor(width || box.clientWidth || 1000));
   if (capturing) {
@@ -104,7 +104,7 @@ function canvasIn(box, height, text, width) {
   return {canvas, context, width: w, height};
 }
 
-// Items: [name, colour, series of a figure if it is one: shown as it is drawn].
+// Items: [name, colour, series of a figure if it is one, which is drawn as in the figure].
 function legendOf(items) {
   const node = el("div", {class: "legend"});
   for (const [name, fill, series] of items) {
@@ -134,7 +134,7 @@ function histogramSvg(box, o) {
     return left + (Math.min(Math.max(u, x0), x1) - x0) / (x1 - x0) * (width - left - right);
   };
   const base = height - bottom;
-  // A count of one is a little above the base line, so that a single outlier is seen.
+  // A count of one is a little above the base line, so that a single outlier is visible.
   const toY = n => base - (Math.log10(n) + 0.35) / (yTop + 0.35) * (base - top);
   const root = svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": o.label});
   for (let p = 0; p <= yTop; ++p) {
@@ -159,7 +159,7 @@ function histogramSvg(box, o) {
     const stroke = strong ? colour("insufficient") : colour("ink-3");
     root.append(svg("line", {x1: x, x2: x, y1: top - 4, y2: base, stroke, "stroke-width": strong ? 1.5 : 1,
       "stroke-dasharray": strong ? "none" : "3 3"}));
-    // To the right of its line, to the left near the edge; one row lower when it would cover the label before.
+    // To the right of its line, or to the left near the edge; one row lower if it would cover the previous label.
     const length = 7 * text.length, anchor = x + length > width ? "end" : "start";
     const begin = anchor === "end" ? x - length : x;
     row = begin < lastEnd ? 1 - row : 0;

@@ -24,14 +24,14 @@ function age(ms) {
   return `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;
 }
 
-// Green: a device or call is running and nothing is late; red: losses within ten seconds, or a card that is gone.
+// Green: a device or call is running and nothing is late. Red: losses within ten seconds, or a lost card.
 function judge(line) {
   if (line.phase === "gone" || line.late_recently > 0) return "insufficient";
   if (line.phase === "retraining" || line.phase === "on hold") return "marginal";
   return line.phase === "data" || line.phase === "running" ? "sufficient" : "";
 }
 
-// Text that changes in place: setText() keeps equal text, so that a reader's selection stays.
+// Text that changes in place. setText() does not replace equal text, so that a reader's selection remains.
 const setText = (node, text) => { if (node.textContent !== text) node.textContent = text; };
 
 function liveTiles() {
@@ -57,7 +57,7 @@ function showTiles(tiles, l) {
   put(5, duration(l.dispatch_peak_us), `longest in the last second; 99.9 % ${known(l.dispatch_p999_us) ? duration(l.dispatch_p999_us) : "-"}, maximum ${known(l.dispatch_max_us) ? duration(l.dispatch_max_us) : "-"}`);
 }
 
-// All lines, if there are several: one row each, which leads to its details.
+// All lines, if there are several: one row each, which links to its details.
 function liveOverview() {
   const part = section("Lines", "Select a line to see its details.");
   const heads = ["line", "state", "caller", "bit/s, received / sent", "SNR", "level", "retrains", "late blocks", "calls", "failed"];
@@ -77,7 +77,7 @@ function drawLiveConstellation(box) {
   const {context} = canvasIn(box, size, n ? `Received constellation: the newest ${n} points` : "Received constellation: no symbols yet", size);
   const radii = points.map(Math.abs).sort((a, b) => a - b);
   const wanted = Math.max(1e-6, 1.15 * (radii[Math.floor(0.9975 * (radii.length - 1))] || 1));
-  // The scale follows slowly, so that the picture is steady.
+  // The scale changes slowly, so that the picture is steady.
   live.reach = live.reach === 0 || wanted > 1.6 * live.reach || wanted < 0.4 * live.reach ? wanted : 0.9 * live.reach + 0.1 * wanted;
   const to = v => size / 2 + Math.max(-1, Math.min(1, v / live.reach)) * (size / 2 - 8);
   context.strokeStyle = colour("line");
@@ -92,7 +92,7 @@ function drawLiveConstellation(box) {
     context.fillText("no symbols yet", size / 2 - 38, size / 2 - 6);
   }
   context.fillStyle = colour("accent");
-  for (let i = 0; i < points.length; i += 2) {  // the newest are the strongest
+  for (let i = 0; i < points.length; i += 2) {  // the newest points are the strongest
     context.globalAlpha = 0.25 + 0.7 * (i + 2) / points.length;
     context.fillRect(to(points[i]) - 1, to(-points[i + 1]) - 1, 2.2, 2.2);
   }
@@ -204,7 +204,7 @@ function listEvents(body) {
   };
 }
 
-// One sample per second, the worst of each: as the server keeps them.
+// One sample per second, the worst of each second, as kept by the server.
 function addSample(t, l) {
   const second = Math.floor(t / 1000), h = live.history;
   const worst = (a, b) => known(a) ? Math.max(a, b || 0) : b;

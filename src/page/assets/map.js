@@ -73,7 +73,7 @@ function reservationMap(box, data) {
     } else {
       root.append(svg("path", {d: `M${x - 5} ${y - 5}L${x + 5} ${y + 5}M${x + 5} ${y - 5}L${x - 5} ${y + 5}`, stroke: fill, "stroke-width": 2.4}, title));
     }
-    // If the neighbour's name leaves room for it; the point's own title has it always.
+    // Only if the neighbour's name leaves room; the point's own title always has the name.
     const length = 6.6 * `${row.x}/${row.y}`.length;
     if (named.some(n => n.y === y && Math.abs(n.x - x) < (n.length + length) / 2 + 2)) continue;
     named.push({x, y, length});

@@ -58,7 +58,7 @@ function labelOn(root, text, x, y, anchor, name) {
     svg("text", {x, y, "text-anchor": anchor, class: name}, text));
 }
 
-// Next to, above or below the point, at a free place.
+// Next to, above or below the point, at a free position.
 function labelPoint(root, text, px, py, taken) {
   const w = 6.6 * text.length, h = 12;
   const places = [[px, py - 8, "middle", px - w / 2], [px + 8, py + 4, "start", px + 8], [px, py + 18, "middle", px - w / 2], [px - 8, py + 4, "end", px - 8 - w]];
@@ -130,7 +130,7 @@ function plotFigure(box, f) {
   const scaleY = plotScale(f.y, [...ys, ...ofMarks("y")], 6, bars.length ? 0 : Infinity);
   const scaleX = plotScale(f.x, [...xs, ...ofMarks("x")], width / 80, Infinity);
   const left = 28 + 6.8 * Math.max(2, ...scaleY.ticks.map(t => t[1].length));
-  // Names that do not fit side by side are slanted.
+  // Names for which there is not enough room side by side are slanted.
   const longest = Math.max(0, ...(f.x.ticks || []).map(t => t[1].length));
   const aslant = longest * 6.6 * (f.x.ticks || []).length > width - left - right;
   const bottom = aslant ? 34 + 4.6 * longest : 42;
@@ -138,7 +138,7 @@ function plotFigure(box, f) {
   const base = height - bottom;
   const x = v => left + scaleX.to(v) * (width - left - right);
 
-  // Labels of marks along x are above the figure, in as many rows as keeps them clear of each other.
+  // Labels of marks along x are above the figure, in enough rows that they do not overlap.
   const along = [];
   for (const m of f.marks.filter(m => m.axis === "x" && m.text).sort((a, b) => b.value - a.value)) {
     const at = x(m.value), length = 6.6 * m.text.length, end = at + length + 8 > width - right, from = end ? at - length - 4 : at + 4;
@@ -173,12 +173,12 @@ function plotFigure(box, f) {
       height: m.axis === "y" ? b - a : base - top, fill: markColour(m), "fill-opacity": 0.13}));
   }
   const colours = seriesColours(f.series);
-  // No label over a point.
+  // No label covers a point.
   const taken = f.series.some(s => s.labels) ? f.series.filter(s => s.style === "points").flatMap(s => s.x.map((v, i) => ({x: x(v) - 4, y: y(s.y[i]) + 4, w: 8, h: 8}))) : [];
   f.series.forEach((s, i) => { if (s.x.length) drawSeries(inside, s, colour(colours[i]), x, y, base, {index: bars.indexOf(s), count: bars.length}, taken); });
   root.append(svg("line", {x1: left, x2: width - right, y1: base, y2: base, stroke: colour("ink-3")}));
 
-  // Published levels, above the simulated data; labels keep their distance from each other.
+  // Published levels, above the simulated data; their labels do not overlap.
   const used = [];
   for (const m of [...f.marks].sort((a, b) => b.value - a.value)) {
     const at = m.axis === "y" ? y(m.value) : x(m.value);

@@ -65,7 +65,7 @@ function sensitivitySection() {
   }
 }
 
-// The claims whose rows the filter leaves, and papers that have one.
+// The claims whose rows pass the filter, and papers that have such claims.
 function showClaims(rows) {
   data.claims.forEach((claim, i) => { document.getElementById(claim.id).hidden = rows[i].hidden; });
   for (const paper of document.querySelectorAll("h2.paper")) {

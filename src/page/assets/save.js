@@ -4,7 +4,7 @@
 // from the element with that id.
 "use strict";
 
-const savedWidth = 1000;  // px, of every saved figure
+const savedWidth = 1000;  // px, for every saved figure
 let capturing = false;    // canvasIn() then gives an SvgContext
 
 class SvgContext {
@@ -39,7 +39,7 @@ class SvgContext {
     this.add(svg("path", {d: this.path, fill: "none", stroke: this.strokeStyle, "stroke-width": this.lineWidth,
       ...(this.dash.length ? {"stroke-dasharray": this.dash.join(" ")} : {}), ...this.look("stroke")}));
   }
-  // Rectangles of one colour in a row are one path.
+  // Successive rectangles of one colour are one path.
   fillRect(x, y, w, h) {
     const style = this.fillStyle + this.globalAlpha, d = `M${this.n(x)} ${this.n(y)}h${this.n(w)}v${this.n(h)}h${this.n(-w)}Z`;
     if (this.run && this.run.style === style) { this.run.d.push(d); this.run.node.setAttribute("d", this.run.d.join("")); return; }
@@ -79,7 +79,7 @@ function appendLegend(root, box, height, width) {
   return box.querySelector(".legend > span") ? y + 10 : height;
 }
 
-// One figure as a standalone SVG document, in the colours of the theme that the page has now, and its data.
+// One figure as a standalone SVG document in the page's current colours, and its data.
 function captureFigure({box, draw}) {
   const stage = el("div", {class: "chart stage"});
   page.append(stage);
@@ -158,7 +158,7 @@ function addSaveButtons() {
   for (const one of figures) if (one.box.querySelector(":scope > svg, canvas")) one.box.after(saveButtons(one));
 }
 
-// For `--figures DIR`: all files, in base64, as the only content of the page.
+// For `--figures DIR`: all files in base64, as the only content of the page.
 async function figuresAsFiles() {
   try {
     await writeFigures();

@@ -54,7 +54,7 @@ function seriesChart(box, o) {
   const top = o.level && highest > 0.3 * o.level.value ? Math.max(highest, o.level.value) : highest;
   const data = mergeSeries(o.series);
   const decimals = o.decimals === undefined ? 2 : o.decimals;
-  // The line above the chart without a pointer: the unit, and a level that lies outside.
+  // The line above the chart without a pointer: the unit, and a level that is outside.
   const idle = o.unit + (o.level && top < o.level.value ? `; ${o.level.text}, above this chart` : "");
   const levelShown = o.level && top >= o.level.value;
   readout.textContent = idle;
@@ -63,7 +63,7 @@ function seriesChart(box, o) {
     series: perSeries,
     legend: "never",
     dateWindow: o.range,
-    valueRange: o.signed ? null : [0, top > 0 ? top * 1.16 : 1],  // the names of the phases stand above the data
+    valueRange: o.signed ? null : [0, top > 0 ? top * 1.16 : 1],  // the names of the phases are above the data
     axisLineColor: colour("line"),
     gridLineColor: colour("grid"),
     highlightCircleSize: 4,
@@ -89,7 +89,7 @@ function seriesChart(box, o) {
       context.rect(plot.x, plot.y, plot.w, plot.h);
       context.clip();
       context.font = "11.5px system-ui, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif";
-      const rows = [-1e9, -1e9];  // how far the names in each of two rows reach
+      const rows = [-1e9, -1e9];  // right end of the names in each of two rows
       for (const phase of o.phases || []) {
         const x = dygraph.toDomXCoord(phase.begin_s);
         context.fillStyle = colour("line");

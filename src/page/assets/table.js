@@ -4,7 +4,7 @@
 
 const filterFromRows = 20;
 
-// Sort key of a cell's text: a number if it begins with one, times in one unit, shares and counts unchanged.
+// Sort key of a cell's text: a number if it begins with one, with times in one unit, and shares and counts unchanged.
 function sortKey(text) {
   const found = /^(?:over )?([+-]?[\d,]*\.?\d+(?:e[+-]?\d+)?)\s*(ns|us|ms|s|min|h|days?|weeks?|years?)?\b/i.exec(text);
   if (!found) return text === "" || text === "-" ? null : text;
@@ -13,7 +13,7 @@ function sortKey(text) {
   return Number(found[1].replace(/,/g, "")) * unit;
 }
 
-// Numbers before words, empty cells last in either direction.
+// Numbers before words, and empty cells last, in both directions.
 function compareKeys(a, b, direction) {
   if (a === null || b === null) return (a === null) - (b === null);
   if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
@@ -22,7 +22,7 @@ function compareKeys(a, b, direction) {
 
 const textOf = (row, column) => row.children[column] ? row.children[column].firstChild ? row.children[column].firstChild.textContent.trim() : "" : "";
 
-// Rows between two group heads are sorted among themselves.
+// Rows between two group headings are sorted among themselves.
 function sortBody(body, rows, column, direction) {
   const parts = [[]];
   for (const row of rows) {
@@ -48,7 +48,7 @@ function sortable(heads, body, rows) {
   });
 }
 
-// A field that hides the rows without its text; `also(rows)` hides related items elsewhere.
+// A field that hides the rows without its text. `also(rows)` hides related items elsewhere.
 function filterField(rows, what, also) {
   const field = el("input", {type: "search", placeholder: "filter", "aria-label": "Filter " + what});
   const count = el("span", {role: "status"});
@@ -67,19 +67,19 @@ function filterField(rows, what, also) {
   return el("div", {class: "filter"}, field, count);
 }
 
-// A scrollable area must be reachable by keys, and show that it scrolls.
+// A scrollable area must be reachable by keyboard, and must show that it scrolls.
 function showScroll(area) {
   const more = area.scrollWidth > area.clientWidth + 1;
   area.parentNode.classList.toggle("more", more);
   if (more) area.setAttribute("tabindex", "0"); else area.removeAttribute("tabindex");
 }
-// In the next frame: a change of sizes inside an observer's call is an error.
+// In the next frame, because changing sizes in an observer's callback is an error.
 const scrolls = new ResizeObserver(entries => requestAnimationFrame(() => entries.forEach(e => showScroll(e.target.closest(".scroll")))));
 
-// A table of rows <tr>. o: what, its name for those who do not see it; filter, called with the rows once they are filtered.
+// A table of rows <tr>. o: what, its name for screen readers; filter, called with the rows after filtering.
 function table(parent, head, rows, o) {
   const columns = head.length;
-  // A column of words has its name above the words' beginning.
+  // The heading of a column of words is above the beginning of the words.
   const words = head.map((h, i) => rows.some(r => r.children.length === columns && r.children[i].classList.contains("left")));
   const heads = head.map((h, i) => h === "" ? el("td", {}) : el("th", {scope: "col", ...(words[i] ? {class: "left"} : {})}, h));
   const body = el("tbody", {}, ...rows);

@@ -70,12 +70,12 @@ function timeAxis({context, width, height, left, right, view, toX}, text) {
   context.textAlign = "left";
 }
 
-// Those that run the driver first, then by CPU time.
+// Entities that run the driver first, then by CPU time.
 function laneOrder(entities) {
   return entities.map((e, i) => ({...e, i})).sort((a, b) => (b.serves - a.serves) || (b.cpu_ms - a.cpu_ms) || (a.i - b.i));
 }
 
-// Segments as src/report/call_report.cpp writes them: base64 of numbers of seven bits per octet. Times in 0.1 us.
+// Segments as src/report/call_report.cpp writes them: base64 of numbers with seven bits per octet. Times in 0.1 us.
 function* writtenSegments(text) {
   const octets = atob(text);
   let at = 0, end = 0;
@@ -93,7 +93,7 @@ function* writtenSegments(text) {
   }
 }
 
-// The segments that the page has, in order of their begin, by entity: {begin, end, cpu}, in s. Those of the close-ups
+// The segments of the page by entity, in order of their beginning: {begin, end, cpu}, in s. Those of the close-ups
 // follow those of the first part of the call.
 function segmentsByEntity(timeline) {
   const of = new Map(), until = knownUntil(timeline);
@@ -112,7 +112,7 @@ function segmentsByEntity(timeline) {
 }
 const knownUntil = timeline => timeline.segments_until_s === null ? Infinity : timeline.segments_until_s;
 
-// [from, to, close-up] of each close-up, without the part that the first part or an earlier close-up has.
+// [from, to, close-up] of each close-up, without the range that the first part or an earlier close-up covers.
 function closeUpsAfter(timeline, until) {
   const out = [];
   for (const closeUp of [...timeline.close_ups].sort((a, b) => a.centre_s - b.centre_s)) {
@@ -134,8 +134,8 @@ function firstAfter(segments, t) {
   return low;
 }
 
-// One lane between two times, from its segments: those of two pixels or more individually, shorter ones as the share of
-// the time in each column.
+// One lane between two times, from its segments: those of at least two pixels individually, shorter ones as a share of
+// time per column.
 function paintSegments({context, toX}, segments, [from, to], base, full) {
   const x0 = Math.floor(toX(from)), columns = new Float64Array(Math.max(1, Math.ceil(toX(to)) - x0 + 1));
   for (let i = firstAfter(segments, from); i < segments.length && segments[i].begin < to; ++i) {
@@ -150,7 +150,7 @@ function paintSegments({context, toX}, segments, [from, to], base, full) {
   });
 }
 
-// One lane between two times, from its buckets: in each column the tallest one, so that short bursts are seen.
+// One lane between two times, from its buckets: the tallest bucket in each column, so that short bursts are visible.
 function paintShares({context, toX, toT}, lane, step, [from, to], base, full) {
   const buckets = lane.share.length;
   for (let x = Math.floor(toX(from)); x < toX(to); ++x) {
@@ -164,7 +164,7 @@ function paintShares({context, toX, toT}, lane, step, [from, to], base, full) {
   }
 }
 
-// [from, to, known]: the view cut into stretches whose segments are known, and others. All are unknown if buckets are
+// [from, to, known]: the view divided into ranges whose segments are known, and others. All are unknown if buckets are
 // narrower than a column.
 function stretches(view, step, known) {
   const [begin, end] = view.view;
@@ -258,7 +258,7 @@ function closeUpTimeline(box, closeUp, entities) {
       const x = toX(mark[0]);
       context.fillStyle = colour(kind.colour);
       context.beginPath();
-      if (mark[1] === 10) {  // the interrupt comes from above, output leaves upwards
+      if (mark[1] === 10) {  // the interrupt arrow comes from above, the output arrow points upwards
         context.moveTo(x, 12); context.lineTo(x - 4, 3); context.lineTo(x + 4, 3);
       } else {
         context.moveTo(x, 12); context.lineTo(x - 4, 21); context.lineTo(x + 4, 21);
@@ -309,7 +309,7 @@ function ganttTimeline(box, data) {
     });
     lanes.forEach((lane, row) => {
       context.fillStyle = colour(palette[row % palette.length]);
-      let covered = -1;  // segments closer than a pixel are one
+      let covered = -1;  // segments closer than a pixel are merged
       for (const [begin, end, entity] of data.segments) {
         if (entity !== row) continue;
         const a = toX(begin), b = Math.max(toX(end), a + 1);

@@ -27,7 +27,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> of;  ///< a scenario, or devices
-  std::string host;             ///< of the devices; empty: a scenario has its own
+  std::string host;             ///< of the devices; empty: the scenario's own
   std::vector<std::string> contexts;
   std::vector<std::string> set;
   double seconds = 20, step = 0.05, most = 3;
@@ -129,7 +129,7 @@ Result result_of(const hostsim::Scenario& scenario, const A& a, const std::vecto
   return r;
 }
 
-/// A row a device at each step of the work.
+/// One row per device at each step of the work.
 std::string as_csv(const Result& result) {
   auto rows = nlohmann::ordered_json::array();
   for (const GrowthRow& g : result.growths)
@@ -185,8 +185,8 @@ void print(const law::Admission& a, const std::vector<law::Growth>& growths) {
   }
 }
 
-/// The default thread of a device: a real-time thread, the more urgent the less its blocks can wait. That order
-/// is the best of all orders of priorities (Audsley 1991), with waits as deadlines.
+/// The default thread of a device: a real-time thread, which is more urgent the less its blocks can wait. This order of
+/// priorities is optimal (Audsley 1991), with waits as deadlines.
 std::vector<std::string> by_deadline(const std::vector<hostsim::SoftDevice>& devices,
                                      const hostsim::HostScenario& host) {
   std::vector<std::size_t> order(devices.size());
@@ -194,7 +194,7 @@ std::vector<std::string> by_deadline(const std::vector<hostsim::SoftDevice>& dev
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return device_timing(devices[a]).least_slack_ms() < device_timing(devices[b]).least_slack_ms();
   });
-  // From seven eighths of the host's priorities down: above programs, below the system's own threads.
+  // From seven eighths of the host's priorities downwards: above programs, below the system's own threads.
   const int highest = host.priorities * 7 / 8;
   std::vector<std::string> contexts(devices.size());
   for (std::size_t k = 0; k < order.size(); ++k) {

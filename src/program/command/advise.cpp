@@ -66,7 +66,7 @@ bool places(std::string_view assignment) {
   return std::find(std::begin(kPlaces), std::end(kPlaces), key) != std::end(kPlaces);
 }
 
-/// The context of --set, if any: only that one is tried then.
+/// The context of --set, if any; then only that one is tried.
 std::optional<hostsim::ContextScenario> only_context(const Options& options, const hostsim::Scenario& base) {
   const bool given = std::any_of(options.set.begin(), options.set.end(), [](const std::string& s) {
     return (s.starts_with("context.") && !places(s)) || s.starts_with("context=");
@@ -74,7 +74,7 @@ std::optional<hostsim::ContextScenario> only_context(const Options& options, con
   return given ? std::optional(base.context) : std::nullopt;
 }
 
-/// A host of Linux by the kernel that was recorded or measured; `notes` gets its name.
+/// A Linux host for the kernel that was recorded or measured; its name is added to `notes`.
 hostsim::HostScenario linux_by_kernel(const std::string& kernel, std::vector<std::string>& notes) {
   hostsim::HostScenario host = config::load_host("linux-hz250");
   const bool real_time = kernel.find("PREEMPT_RT") != std::string::npos || kernel.find("-rt") != std::string::npos;
@@ -92,7 +92,7 @@ hostsim::HostScenario linux_by_kernel(const std::string& kernel, std::vector<std
   return host;
 }
 
-/// A recorded host: the recording holds the costs of interrupts and switches.
+/// A recorded host: the recording includes the costs of interrupts and switches.
 hostsim::HostScenario host_of_trace(const std::string& trace, std::vector<std::string>& notes) {
   hostsim::HostScenario host = linux_by_kernel(traces::recorded_kernel(trace), notes);
   host.clock_isr_ns = 0;
@@ -100,7 +100,7 @@ hostsim::HostScenario host_of_trace(const std::string& trace, std::vector<std::s
   return host;
 }
 
-/// A host from a histogram of cyclictest or rtla: class, priority and duration by its header, or by the options.
+/// A host from a histogram of cyclictest or rtla. Its header or the options give class, priority and duration.
 hostsim::HostScenario host_of_histogram(const Options& options, const config::LatencyHistogram& h,
                                         std::vector<std::string>& notes, std::string& source) {
   if ((h.scheduling == "OTHER" || h.scheduling == "DEADLINE") && options.measured_at.empty())
@@ -142,7 +142,7 @@ hostsim::HostScenario host_of_histogram(const Options& options, const config::La
   return host;
 }
 
-/// A histogram, recognised by its contents. @return nothing: not a histogram, or not a file
+/// A histogram, recognised by its contents. @return nothing if it is not a histogram or not a file
 std::optional<config::LatencyHistogram> histogram_of(const std::string& host) {
   std::error_code error;
   if (host.empty() || host.ends_with(".toml") || !fs::is_regular_file(host, error)) return std::nullopt;
@@ -159,7 +159,7 @@ std::optional<config::LatencyHistogram> histogram_of(const std::string& host) {
 struct HostBasis {
   std::string source;              ///< in words
   bool assumed = false;            ///< they were not measured
-  std::vector<std::string> notes;  ///< assumptions in place of values that a file does not have
+  std::vector<std::string> notes;  ///< assumptions for values that a file does not have
 };
 
 /// The basis of the given file, or of its base host.
@@ -211,7 +211,7 @@ Question question_of(const Options& options) {
     builder = host_and_load(options.host);
   }
   if (!options.trace.empty()) {
-    builder.set("load.spinner=false");  // the trace has the competing load
+    builder.set("load.spinner=false");  // the trace contains the competing load
     builder.apply(config::Document::setting("load.trace", options.trace, "--trace"));
   }
   hostsim::Scenario base = builder.scenario();
@@ -242,7 +242,7 @@ Figures run_figures(const hostsim::Scenario& scenario) {
   return analyzer.finish();
 }
 
-/// Program, day, and the files that the question named, by their contents.
+/// Program and date, and the files named in the question, with their hashes.
 std::string made_by(const Options& options) {
   const std::time_t now = std::time(nullptr);
   std::tm day{};
@@ -316,7 +316,7 @@ void print(const advice::Advice& a, const advice::Verification& v, double hours)
       v.safer ? "MORE than the advice allows" : "no more than the advice allows");
 }
 
-/// The question to advice::advise(), except its runs and its progress.
+/// The question for advice::advise(), without its runs and its progress.
 advice::Options asked(const Options& options, const Question& question) {
   const hostsim::Scenario& base = question.base;
   advice::Options how;
@@ -338,7 +338,7 @@ advice::Options asked(const Options& options, const Question& question) {
   return how;
 }
 
-/// The advice, and what --verify saw.
+/// The advice, and the results of --verify.
 struct Advised {
   const advice::Advice& advice;
   const std::optional<advice::Verification>& verified;

@@ -49,7 +49,7 @@ std::string CallLog::end(LineWatch& watch, std::int64_t now_ms) {
   CallLogFolder::File file = std::exchange(file_, {});
   try {
     if (file.writer) file.writer->close();
-  } catch (const std::exception&) {  // what was drained before is in the file
+  } catch (const std::exception&) {  // events drained before are in the file
   }
   return file.path;
 }

@@ -18,13 +18,13 @@ namespace offhook::command {
 /// Only from one thread.
 class CallLogFolder {
  public:
-  /// @throws std::runtime_error: the folder cannot be made, written, or is in use
+  /// @throws std::runtime_error if the folder cannot be created or written, or is in use
   explicit CallLogFolder(const std::string& path) : folder_(path) {}
   struct File {
     std::string path;
     std::unique_ptr<traces::LogWriter> writer;
   };
-  /// TIME-NUMBER-lineN.ohlog, NUMBER of all calls so far. @throws std::runtime_error
+  /// TIME-NUMBER-lineN.ohlog, where NUMBER counts all calls so far. @throws std::runtime_error
   File begin(std::size_t line, const std::string& context);
 
  private:
@@ -32,19 +32,19 @@ class CallLogFolder {
   std::uint64_t calls_ = 0;
 };
 
-/// The log of one line: its ring, and the file while there is a call.
+/// The log of one line: its ring, and a file during a call.
 class CallLog {
  public:
-  /// @param folder  null: no files, the events are for the page alone
+  /// @param folder  null: no files; the events are only for the page
   explicit CallLog(CallLogFolder* folder);
   /// For the driver.
   oh_event_log* ring() { return &log_; }
-  /// A call begins: events from now on go to a new file.
-  /// @return why there is none; empty: there is one, or none is wanted
+  /// A call begins: later events go to a new file.
+  /// @return why there is no file; empty if there is one, or none is wanted
   std::string begin(std::size_t line, const std::string& context, LineWatch& watch, std::int64_t now_ms);
-  /// Takes the events of the ring. @return why the file has ended; empty: it has not
+  /// Reads the events of the ring. @return why the file has ended; empty if it has not
   std::string drain(LineWatch& watch, std::int64_t now_ms);
-  /// The call is over. @return path of the file; empty: there is none
+  /// The call is over. @return path of the file; empty if there is none
   std::string end(LineWatch& watch, std::int64_t now_ms);
 
  private:

@@ -29,7 +29,7 @@ using hostsim::CallResult;
 
 namespace {
 
-/// A call with all that must outlive it.
+/// A call with all objects that must outlive it.
 struct Assembly {
   Assembly(const hostsim::Scenario& scenario, std::span<const std::uint8_t> given, const CallSinks& sinks,
            const FarSide& far, oh_event_log* log, hostsim::Logged what) {
@@ -71,7 +71,7 @@ struct Tally {
   }
 };
 
-/// A foreign modem takes bytes that are in no log. A device has no bytes, but a running time.
+/// The bytes that an external modem receives are in no log. A device has no bytes but a running time.
 RunOutcome outcome_of(const hostsim::Scenario& scenario, const CallResult& result, const Tally& tally, bool foreign) {
   const bool logged = !foreign && scenario.pump != hostsim::PumpKind::kDevice;
   return logged ? tally.near.outcome(scenario.bytes) : RunOutcome{result.completed, result.transfer_s};
@@ -123,7 +123,7 @@ struct PlainCall {
   bool over = false;
 
  private:
-  /// The log of a device without samples has nothing beyond its counters, and it lives as long as it runs.
+  /// The log of a device without samples has only its counters, and exists as long as the device runs.
   static bool keeps_no_log(const hostsim::Scenario& scenario) {
     return scenario.pump == hostsim::PumpKind::kDevice && !hostsim::has_device_pump(scenario);
   }

@@ -39,7 +39,7 @@ namespace {
 
 constexpr std::uint32_t kRateHz = hostsim::kLineRateHz;
 
-/// The hardware of a card of which another process is the driver: `offhook modem unix:PATH`.
+/// The hardware of a card whose driver is another process: `offhook modem unix:PATH`.
 class OtherCard final : public FarParty {
  public:
   explicit OtherCard(const std::string& path) : server_(path, oh_modem_streams(kRateHz)) {}
@@ -52,7 +52,7 @@ class OtherCard final : public FarParty {
   void process(const void* rx, void* tx, std::size_t n) override {
     if (oh_card_engine_copy(&engine_, tx, rx, static_cast<std::uint32_t>(n), 0) > 0) server_.raise_interrupt();
   }
-  // Half the ring is left to it: it computes while the other card's driver does.
+  // Half the ring is for it, because it computes while the other card's driver does.
   bool caught_up() const override {
     const std::uint64_t read = __atomic_load_n(&server_.state().rx_read, __ATOMIC_ACQUIRE);
     return server_.modem_left() || engine_.position < read + OH_MODEM_RING_SAMPLES / 4;
@@ -88,7 +88,7 @@ constexpr record::Row kRows[] = {
     R::of<&S::far_end>("far_end", "", "why the external program stopped sending, --far-end").absent("it did not"),
 };
 
-/// @param summary  with the counters of the card
+/// @param summary  receives the counters of the card
 void finish(const CardOptions& options, const CardCall& call, const FarParty& far, CardSummary summary) {
   if (const auto* octets = far.received(); octets != nullptr && !options.receive.empty())
     write_file(options.receive, {reinterpret_cast<const char*>(octets->data()), octets->size()}, Privacy::kPrivate);
@@ -123,7 +123,7 @@ class Clock {
   }
   bool stepped() const { return !pacer_ && !guest_; }
   std::uint32_t burst() const { return burst_; }
-  /// The virtual machine moves the samples by itself.
+  /// The virtual machine moves the samples itself.
   bool guest() const { return guest_; }
   void start() {
     passed_ = 0;
@@ -135,7 +135,7 @@ class Clock {
   }
 
  private:
-  std::uint32_t burst_;  // 1 ms: moved by a clock at once
+  std::uint32_t burst_;  // 1 ms: samples that a clock moves in one step
   std::optional<SamplePacer> pacer_;
   bool guest_ = false;
   std::uint64_t passed_ = 0;
@@ -169,7 +169,7 @@ class Bench {
     bool there = true;
     while (there && !interrupted()) {
       card_.set_ringing(!card_.running() && options_.rings && ring_voltage());
-      if (clock_.guest()) {  // its commands, too, are answered there
+      if (clock_.guest()) {  // commands are also answered there
         there = transport_.wait_doorbell(100);
         continue;
       }
@@ -192,14 +192,14 @@ class Bench {
   }
 
  private:
-  /// The cadence of North America's exchanges: 2 s of 6.
+  /// The cadence of North American exchanges: 2 s of 6.
   static bool ring_voltage() { return monotonic_ns() / 1'000'000'000 % 6 < 2; }
-  /// A block, or a burst. @return whether the host is still there
+  /// One block or burst. @return whether the host still exists
   bool pass() {
     if (fault_ != CardFault::kNone && card_.position() >= fault_at_) card_.fail(fault_);
     if (!clock_.stepped()) clock_.sleep();
     card_.run(call_->handle(), clock_.stepped() ? std::max(card_.left(), 1u) : clock_.burst());
-    // A failed card is not served, and a stepped clock would run without limit.
+    // A failed card is not served, and a stepped clock would then run without limit.
     const bool failed = fault_ != CardFault::kNone && card_.position() >= fault_at_;
     return transport_.wait_doorbell(failed ? 10 : 0);
   }
@@ -249,7 +249,7 @@ int run_in_process(const CardOptions& options, const hostsim::Scenario& scenario
   oh_card_engine engine{};
   oh_card_engine_init(&engine, &memory.card(), nullptr);
   std::vector<std::uint64_t> staging(oh_driver_staging_size(&memory.card()) / sizeof(std::uint64_t) + 1);
-  oh_context_ops served{};  // at once, in the interrupt
+  oh_context_ops served{};  // immediately, in the interrupt
   served.struct_size = sizeof served;
   served.start = [](void*) { return 0; };
   served.stop = [](void*) {};
@@ -287,7 +287,7 @@ int run_in_process(const CardOptions& options, const hostsim::Scenario& scenario
   return interrupted() ? interrupt_status() : kOk;
 }
 
-/// Line, far modem and file are the scenario's.
+/// Line, far modem and file come from the scenario.
 void take(const hostsim::Scenario& scenario, CardOptions& options) {
   const oh_kernel_call near = kernel_call_of(scenario);
   options.pump = near.pump;

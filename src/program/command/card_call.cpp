@@ -21,7 +21,7 @@
 namespace offhook::command {
 namespace {
 
-/// @param late_s  that it trains longer
+/// @param late_s  additional training time
 const oh_pump_type* pump_named(const std::string& name, oh_pump_role role, double late_s) {
   if (name == "dmt") return role == OH_PUMP_CALL ? oh_dmt_remote_type() : oh_dmt_central_type();
   if (name == "v90") return late_s > 0 ? LatePump<oh_v90_type>::type(late_s) : oh_v90_type();
@@ -72,7 +72,7 @@ class Foreign final : public FarParty {
   std::unique_ptr<SocketModem> modem_;
 };
 
-/// FNV-1a, a sample at a time.
+/// FNV-1a, one sample at a time.
 std::uint64_t hashed(std::uint64_t hash, const void* samples, std::size_t n, oh_encoding encoding) {
   for (std::size_t k = 0; k < n; ++k) {
     const std::uint16_t sample = encoding == OH_LINEAR16 ? static_cast<const std::uint16_t*>(samples)[k]

@@ -25,29 +25,29 @@ struct CardOptions {
   std::vector<std::string> set;
   std::uint64_t seed = 1;  ///< of the line
   double hash_seconds = 20;
-  double far_training_s = 0;          ///< that the far modem trains longer than the near one, s
-  std::uint32_t block = 0, lead = 0;  ///< periods; 0: the pump's usual ones
+  double far_training_s = 0;          ///< additional training time of the far modem, s
+  std::uint32_t block = 0, lead = 0;  ///< periods; 0: the pump's usual number
   bool in_process = false, rings = false, no_v42 = false;
   // of the scenario
-  std::vector<std::uint8_t> octets;  ///< that the far modem sends; the near one, too, in process
+  std::vector<std::uint8_t> octets;  ///< bytes that the far modem sends; in process, also the near modem
   oh_link_config link{};
 };
 
-/// The card's modem is an ADSL one.
+/// whether the card's modem is for ADSL
 bool on_a_loop(const hostsim::Scenario& scenario);
 /// Parameters of the card.
 oh_streams card_streams(const hostsim::Scenario& scenario);
-/// The defaults of sample periods per interrupt, and queued ahead.
+/// The default numbers of sample periods per interrupt, and queued ahead.
 std::uint32_t usual_block(const hostsim::Scenario& scenario);
 std::uint32_t usual_lead(const hostsim::Scenario& scenario);
 
-/// A modem with octets to send, and all that it has received. On a loop the octets are cells.
+/// A modem with octets to send, and all octets that it received. On a loop, the octets are cells.
 class Talker {
  public:
   /// @param io_delay  periods
   Talker(const CardOptions& options, const oh_pump_type* pump, const oh_pump_format& format, oh_pump_role role,
          std::uint32_t io_delay);
-  /// n periods, as of oh_pump.
+  /// n periods, as in oh_pump.
   void process(const void* rx, void* tx, std::size_t n);
   void report_gap(std::size_t n) { modem_.report_gap(n); }
   const std::vector<std::uint8_t>& received() const { return received_; }
@@ -58,11 +58,11 @@ class Talker {
   std::size_t sent_ = 0;
   modem::Modem modem_;
 };
-/// The modem of the card, in process. @param scenario  its role is this one's
+/// The modem of the card, in this process. @param scenario  has its role
 std::unique_ptr<Talker> make_talker(const CardOptions& options, const hostsim::Scenario& scenario,
                                     std::uint32_t io_delay);
 
-/// What `offhook line card` writes about a call.
+/// The outputs of `offhook line card` for a call.
 struct CardSummary {
   std::uint64_t interrupts = 0, overrun = 0, underrun = 0;
   std::optional<std::uint64_t> near_received = {};
@@ -72,11 +72,11 @@ struct CardSummary {
   std::optional<std::string> far_end = {};
 };
 
-/// Who is at the other end of the line.
+/// The modem at the other end of the line.
 class FarParty {
  public:
   virtual ~FarParty() = default;
-  /// n periods, as of oh_pump.
+  /// n periods, as in oh_pump.
   virtual void process(const void* rx, void* tx, std::size_t n) = 0;
   /// Whether a stepped clock may continue.
   virtual bool caught_up() const { return true; }
@@ -84,19 +84,19 @@ class FarParty {
   /// The received bytes of a modem in this process.
   virtual const std::vector<std::uint8_t>* received() const { return nullptr; }
 };
-/// A modem in this process, or with options.far_end another program's, for which it waits.
+/// A modem in this process or, with options.far_end, in another program, for which it waits.
 std::unique_ptr<FarParty> make_far_party(const CardOptions& options, const hostsim::Scenario& scenario);
 
 /// The line at the card, and a hash of the samples at the card's codec.
 class CardCall {
  public:
-  /// @param far  outlives the call
+  /// @param far  must outlive the call
   CardCall(const CardOptions& options, const hostsim::Scenario& scenario, FarParty& far);
 
   /// The handle for a card's engine; this object must outlive it.
   oh_line_end handle();
   void add_to(CardSummary& summary) const;
-  /// The codec's input, if it is kept: samples in the card's format.
+  /// The codec's input, if recorded: samples in the card's format.
   const std::vector<std::uint8_t>& heard() const { return heard_; }
 
  private:

@@ -126,7 +126,7 @@ void App::require_subcommand(int least_and_most) {
 void App::require_subcommand(int least, int most) {
   native_->require_subcommand(static_cast<std::size_t>(least), static_cast<std::size_t>(most));
   if (least > 0) return;
-  // CLI11 takes the first word for an argument that is required, never for a subcommand.
+  // CLI11 takes the first word as a required argument, never as a subcommand.
   for (CLI::Option* option : native_->get_options()) {
     if (!option->get_positional() || !option->get_required()) continue;
     option->required(false)->description(option->get_description() + " (required)");

@@ -41,10 +41,10 @@ bool parse_number(const std::string& word, std::int64_t& value);
 bool parse_number(const std::string& word, std::uint64_t& value);
 bool parse_number(const std::string& word, double& value);
 
-/// Allows the words in `names`. The error for another word names the nearest of them.
+/// Permits the words in `names`. The error for another word names the nearest one.
 Check one_of(std::vector<std::string> names);
 
-/// Allows the numbers from `least` to `most`; whole ones if these are.
+/// Permits the numbers from `least` to `most`; only integers if these are.
 template <typename Number>
 Check in_range(Number least, Number most) {
   return {[=](const std::string& word) -> std::string {
@@ -56,20 +56,20 @@ Check in_range(Number least, Number most) {
           fmt::format("{} to {}", least, most)};
 }
 
-/// Allows whole numbers from 0 to the greatest that a file can have.
+/// Permits integers from 0 to the largest that a file can have.
 Check seed();
 
-/// Allows the folders that exist.
+/// Permits existing folders.
 Check existing_folder();
 
-/// An option or an argument of a command. Every function returns this option, so that calls can be chained.
+/// An option or an argument of a command. All functions return this option, so that calls can be chained.
 class Option {
  public:
   explicit Option(CLI::Option* native) : native_(native) {}
-  Option* type_name(const std::string& name);  ///< "FILE"; empty for none
+  Option* type_name(const std::string& name);  ///< "FILE"; empty: none
   Option* required();
   Option* expected(int least, int most);  ///< numbers of values
-  Option* delimiter(char between);        ///< values may be one word with this between them
+  Option* delimiter(char between);        ///< separator of several values in one word
   Option* allow_extra_args(bool allowed);
   Option* default_str(const std::string& words);
   Option* check(const Check& check);
@@ -90,7 +90,7 @@ concept OptionValue = std::same_as<T, std::string> || std::same_as<T, int> || st
     std::same_as<T, std::optional<double>> || std::same_as<T, std::optional<std::uint64_t>> ||
     std::same_as<T, std::optional<std::int64_t>>;
 
-/// A command with its options and the commands below it, all of which it owns.
+/// A command with its options and subcommands, all of which it owns.
 class App {
  public:
   /// The root.
@@ -102,14 +102,14 @@ class App {
 
   App* add_subcommand(const std::string& name, const std::string& description);
   /// @param name  "-o,--out", or "file" for an argument without dashes
-  /// @param value  is set by parsing; its current value is the default. It must outlive the parsing
+  /// @param value  is set by parsing, and its current value is the default. It must outlive the parsing
   template <OptionValue T>
   Option* add_option(const std::string& name, T& value, const std::string& description);
   Option* add_flag(const std::string& name, bool& value, const std::string& description);
   Option* get_option(const std::string& name);
   void footer(const std::string& text);
   void require_subcommand(int least_and_most);
-  /// With `least` 0, the arguments that were added before are not required if a subcommand is given.
+  /// If `least` is 0, the arguments that were added before are not required with a subcommand.
   void require_subcommand(int least, int most);
   /// Called when this command was parsed with all its options and without a subcommand. It may call missing().
   void final_callback(std::function<void()> f);
@@ -119,14 +119,14 @@ class App {
  private:
   Option* keep(CLI::Option* option);
 
-  std::unique_ptr<CLI::App> root_;  ///< null for a command below
+  std::unique_ptr<CLI::App> root_;  ///< null for a subcommand
   CLI::App* native_;
   std::vector<std::unique_ptr<App>> commands_;
   std::vector<std::unique_ptr<Option>> options_;
   std::vector<CLI::Option*> needed_;  ///< required without a subcommand
 };
 
-/// Ends the parsing: this argument is required.
+/// Ends the parsing with an error: this argument is required.
 [[noreturn]] void missing(const std::string& argument);
 
 }  // namespace offhook::command

@@ -50,7 +50,7 @@ Json parse_document(const fs::path& file, const std::string& text) {
   }
 }
 
-/// A JSON document unchanged, a recording decoded.
+/// Returns a JSON document unchanged, and decodes a recording.
 Json load(const fs::path& file, Progress& progress) {
   if (file.extension() == ".json") return parse_document(file, read_file(file, kMostTextBytes));
   const auto call = decode::decode_file(file.string(), {.progress = [&](double share, const std::string&) {

@@ -29,7 +29,7 @@ bool is_assignment(const OptionWords& option) {
   return option.value.ends_with("KEY=VALUE");
 }
 
-/// Keys of a scenario as "line.loss_db=". @param lines  only those of line, trunk and loop
+/// Keys of a scenario, such as "line.loss_db=". @param lines  only those of line, trunk and loop
 std::vector<std::string> assignments(bool lines) {
   std::vector<std::string> keys;
   for (const config::Key& key : config::scenario_keys()) {
@@ -57,7 +57,7 @@ std::vector<std::string> value_words(const OptionWords& option) {
   return option.choices;
 }
 
-/// One word of a list for a shell: blanks escaped.
+/// One word of a list for a shell, with escaped blanks.
 std::string list_of(const std::vector<std::string>& words) {
   std::vector<std::string> out;
   for (const std::string& word : words) {
@@ -84,7 +84,7 @@ std::string escaped(std::string_view text, std::string_view special) {
   return out;
 }
 
-/// Within single quotes of zsh: a quote ends them, stands alone and begins them again.
+/// Within single quotes of zsh: the quote ends them, is escaped, and begins them again.
 std::string zsh_escaped(std::string_view text, std::string_view special) {
   std::string out;
   for (const char c : escaped(text, special)) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -143,7 +143,7 @@ std::string zsh(const std::vector<CommandWords>& tree) {
                                                         : std::string();
       const std::string help = zsh_escaped(option.help, "[]:\\");
       if (option.names.empty()) {
-        // The first word of a command with subcommands is one of these, or the argument.
+        // The first word after a command with subcommands is one of these, or the argument.
         if (takes_first && !command.subcommands.empty())
           specs.push_back(fmt::format("'1:{}:{{_alternative \"commands:command:({})\" \"arguments:argument:{}\"}}'",
                                       escaped(option.value, ":"), fmt::join(command.subcommands, " "),

@@ -164,7 +164,7 @@ class Decoder {
     if (folder_) folder_->write(fmt::format("{}-{}.tif", input.page, number), bytes, Privacy::kPrivate);
   }
 
-  // ---- results of earlier runs into the same folder
+  // ---- results of earlier runs in the same folder
 
   std::string state_name(const DecodeInput& input) const { return input.page + ".calls.json"; }
 
@@ -221,7 +221,7 @@ class Decoder {
     if (!options_.alone() && !result.text.empty()) say("{}", Lines(result.text));
   }
 
-  // One call is a document, several are an array of documents.
+  // One call is a document; several are an array of documents.
   std::string json() const {
     if (documents_.size() == 1 && !many_) return documents_[0];
     std::string all = "[\n";

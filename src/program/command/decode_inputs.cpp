@@ -49,7 +49,7 @@ std::vector<std::string> audio_files(const fs::path& folder) {
   return files;
 }
 
-// A file without a name, as libsndfile has to seek.
+// A file without a name, because libsndfile must seek.
 DecodeInput standard_input() {
   constexpr std::uint64_t kMost = std::uint64_t{8} << 30, kHead = std::uint64_t{1} << 20;
   const std::string what = "standard input";

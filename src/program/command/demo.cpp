@@ -39,10 +39,10 @@ struct Options {
   TextOutput json;
 };
 
-/// One call of the demo and its result. Jobs run in parallel; everything printed is made from these, in order.
+/// One call of the demo and its result. Jobs run in parallel. All output is made from these, in order.
 struct Job {
   hostsim::Scenario scenario;
-  std::string folder;  ///< in the demo's; empty: there is none
+  std::string folder;  ///< folder in the demo's; empty: none
   RunOutcome outcome = {};
   std::uint32_t pending_max_samples = 0;
   std::uint64_t blocks_late = 0, frames_retransmitted = 0;
@@ -57,7 +57,7 @@ struct PublishedContext {
   reproduce::Provenance provenance = reproduce::Provenance::kInput;
 };
 
-/// Table 2's contexts, THR 8 with the spinner as well (Figure 7); classes by the times of INT.
+/// The contexts of Table 2, and THR 8 with the spinner (Figure 7). Classes are relative to INT.
 std::vector<PublishedContext> published_contexts() {
   const reproduce::Published table = reproduce::load_published("jones.table2");
   const reproduce::Published pending = reproduce::load_published("jones.fig5.pending");
@@ -66,7 +66,7 @@ std::vector<PublishedContext> published_contexts() {
   std::vector<PublishedContext> contexts;
   for (const char* name : {"INT", "DPC", "THR 24", "THR 8", "RES 2/8"}) {
     std::string config = name;
-    if (config.starts_with("THR ")) config.erase(3, 1);  // as in the table
+    if (config.starts_with("THR ")) config.erase(3, 1);  // name in the table
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.text("config") == config; });
     std::vector<RunOutcome> runs(static_cast<std::size_t>(row->number("of")));
     const auto ok = static_cast<std::size_t>(row->number("ok"));
@@ -108,8 +108,8 @@ std::string folder_name(std::string name) {
   return name;
 }
 
-/// Which part of the reservation law (src/lab/advice/law.h) decides, in words. Its worst case is over all starting
-/// phases; when a row's runs differ, or do better than the worst case, their phase has decided.
+/// The part of the reservation law (src/lab/advice/law.h) that decides, in words. The worst case is over all starting
+/// phases. If a row's runs differ or are better than it, their phase decides.
 std::string mechanism(const DeviceTiming& device, const DeviceTiming& training, double x_ms, double y_ms,
                       const VerdictResult& result) {
   const double share = x_ms / y_ms, gap = y_ms - x_ms;
@@ -119,14 +119,14 @@ std::string mechanism(const DeviceTiming& device, const DeviceTiming& training, 
   if (!enough || !short_enough) {
     decides = enough ? "gap" : short_enough ? "share" : "share and gap";
   } else if (!law) {
-    decides = "backlog";  // there is time for each, but one slot leaves work over for the next
+    decides = "backlog";  // there is time for each, but one slot leaves work for the next
   }
   if (result.verdict == Verdict::kMarginal || law != (result.verdict == Verdict::kSufficient)) decides += ", phase";
   return fmt::format("{}: {:.1f} of {:.1f} %, {:.2f} of {:.2f} ms", decides, 100 * share, 100 * device.share(), gap,
                      device.longest_gap_ms());
 }
 
-/// Verdicts compared with published ones of a provenance.
+/// Verdicts compared with published ones of one provenance.
 struct Count {
   std::size_t rows = 0, agreeing = 0;
 };
@@ -181,7 +181,7 @@ constexpr record::Row kRows[] = {
     D::of<&Results::sentence>("sentence", "", "summary in one sentence"),
 };
 
-/// The time of a reference; none when it did not complete.
+/// The time of a reference; none if it did not complete.
 std::optional<double> time_of(const RunOutcome& run) {
   return run.complete ? std::optional(run.transfer_s) : std::nullopt;
 }
@@ -225,7 +225,7 @@ class Demo {
   void run_jobs();
   Lines context_table();
   Lines reservation_table();
-  /// @param published verdict and provenance there
+  /// @param published verdict and provenance in the paper
   void add(SweepRow row, SweepRow::Published published, std::vector<SweepRow>& where, std::string decides);
   /// The runs of reservation `r` of Table 3.
   std::span<const Job> repeats(std::size_t r) const {
@@ -246,7 +246,7 @@ class Demo {
       .report = (folder_ / kReportName).string(), .contexts = {}, .table3 = {}, .counts = {}, .sentence = {}};
 };
 
-// The long calls come first, so that no core is left with one at the end.
+// The long calls come first, so that no core has only one left at the end.
 void Demo::make_jobs() {
   for (const PublishedContext& context : contexts_) {
     Job job{.scenario = real_pump(context, options_), .folder = {}};
@@ -257,7 +257,7 @@ void Demo::make_jobs() {
     for (unsigned repeat = 0; repeat < options_.repeats; ++repeat) {
       hostsim::Scenario s = base_;
       s.context = ContextSpec::parse(fmt::format("RES {}/{} strict", row.number("x_ms"), row.number("y_ms")));
-      s.seed += repeat;  // the starting phase is drawn from it
+      s.seed += repeat;  // determines the starting phase
       jobs_.push_back({.scenario = std::move(s), .folder = {}});
     }
   }

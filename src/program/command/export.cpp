@@ -33,14 +33,14 @@ struct Options {
   std::optional<std::int64_t> kernel_offset_ns;
 };
 
-/// The kernel's trace for the log: the one given, or the one in a live call's folder.
+/// The kernel's trace for the log: the given one, or the one in a live call's folder.
 std::string kernel_file(const Options& options) {
   const std::filesystem::path recorded = std::filesystem::path(options.in) / measure::kKernelName;
   if (!options.kernel.empty() || !std::filesystem::exists(recorded)) return options.kernel;
   return recorded;
 }
 
-/// @throws std::runtime_error: the relation of the two clocks is unknown
+/// @throws std::runtime_error if the relation of the two clocks is unknown
 std::int64_t to_log_clock(const Options& options, const traces::LogHeader& header, const traces::KernelTraceText& trace,
                           const std::string& file) {
   if (options.kernel_offset_ns) return *options.kernel_offset_ns;
@@ -107,7 +107,7 @@ int run_export(const Options& options) {
   out.close();
   const Ending& ending = done.log = log.ending();
   options.json.write(json_text(record::to_json(kExport, &done)));
-  // The log of a killed process is complete up to its end; a damaged log may lack anything.
+  // The log of a killed process is complete up to its end. A damaged log may lack any events.
   if (ending.truncated) say(stderr, "offhook: {}\n", ending.message);
   if (!ending.complete && !ending.truncated)
     throw std::runtime_error(ending.message + " (everything before it was exported)");

@@ -50,7 +50,7 @@ std::string FailedCalls::write(const FailedCall& call) const {
 
 void FailedCalls::work() {
   constexpr int kNice = 10;
-  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);  // of this thread, on Linux
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);  // only for this thread, on Linux
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });

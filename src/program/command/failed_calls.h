@@ -16,21 +16,21 @@
 
 namespace offhook::command {
 
-inline constexpr double kKeptS = 120;  ///< of a line, up to the end of the call
+inline constexpr double kKeptS = 120;  ///< length of the line's recording, up to the end of the call
 
 class FailedCalls {
  public:
-  /// @throws std::runtime_error: the folder cannot be made, or is in use
+  /// @throws std::runtime_error if the folder cannot be created or is in use
   explicit FailedCalls(const std::filesystem::path& folder) : folder_(folder), worker_([this] { work(); }) {}
   ~FailedCalls() { finish(); }
   FailedCalls(const FailedCalls&) = delete;
   FailedCalls& operator=(const FailedCalls&) = delete;
 
-  /// @param line  both directions  @param reason  why the call ended, a sentence for text and page
+  /// @param line  both directions  @param reason  a sentence for text and page: why the call ended
   void keep(modem::LineMemory::Samples line, std::string reason);
-  /// Waits for the pages of all calls. There are no further calls.
+  /// Waits for the pages of all calls. @pre there are no further calls
   void finish();
-  /// @return lines written since the previous call; empty: none
+  /// @return text lines since the previous call; empty: none
   std::string take_news();
 
  private:

@@ -33,7 +33,7 @@ struct Options {
   bool sends = false, no_error_correction = false, best_effort = false, now = false, force = false;
 };
 
-/// The meaning of a control frame, for people; empty if the name is enough.
+/// The meaning of a control frame, for people; empty if the name is sufficient.
 std::string in_words(const std::string& name, std::span<const std::uint8_t> frame) {
   const auto meaning = decode::fax_meaning(name, frame);
   return meaning.empty() ? "" : fmt::format(": {}", fmt::join(meaning, ", "));
@@ -67,7 +67,7 @@ bool by_sip(const Options& o) {
   return o.card.starts_with(kSip) || o.number.starts_with(kSip);
 }
 
-/// By an account; or straight to the address that is the number, without one.
+/// With an account; or without one, directly to the address given as number.
 std::unique_ptr<modem::FaxCall> open_sip_call(const Options& o, const LiveDriverConfig& driver) {
   sip::SipFaxConfig config{.number = o.number, .terminal = terminal_of(o), .t38 = sip::T38Use::kAccept};
   const bool direct = o.number.starts_with(kSip);
@@ -95,7 +95,7 @@ std::unique_ptr<modem::FaxCall> open_card_call(const Options& o, const LiveDrive
   return std::make_unique<modem::FaxSession>(card, driver, call);
 }
 
-/// Everything that can be refused before the line is taken.
+/// All checks before the line is used.
 void check(const Options& o) {
   if (!by_sip(o) && !o.t38.empty()) throw std::runtime_error("--t38: expected a card sip:USER@HOST with it");
   if (by_sip(o) && o.now) throw std::runtime_error("--now: a call by SIP rings");

@@ -33,7 +33,7 @@ constexpr const char* kNoBrowser =
     "page "
     "save it too";
 constexpr std::chrono::seconds kPatience{180};
-constexpr std::size_t kMostBytes = std::size_t{1} << 29;  ///< of the browser's output
+constexpr std::size_t kMostBytes = std::size_t{1} << 29;  ///< limit of the browser's output
 
 /// @return the path of a program in PATH, or nothing
 std::string in_path(const std::string& name) {
@@ -55,7 +55,7 @@ std::string browser() {
   return {};
 }
 
-/// Read a child's output until it ends. @throws std::runtime_error if it takes too long
+/// Reads a child's output until it ends. @throws std::runtime_error if it takes too long
 std::string read_all(int descriptor, pid_t child) {
   std::string out;
   std::array<char, 1 << 16> buffer{};
@@ -87,7 +87,7 @@ std::string document_of(const fs::path& page) {
                                     "--virtual-time-budget=60000",
                                     "--user-data-dir=" + profile.path().string(),
                                     "--dump-dom"};
-  if (geteuid() == 0) words.emplace_back("--no-sandbox");  // Chromium refuses root otherwise; the page loads nothing
+  if (geteuid() == 0) words.emplace_back("--no-sandbox");  // otherwise Chromium refuses root; the page loads nothing
   words.push_back("file://" + fs::absolute(page).string() + "#figures");
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -137,7 +137,7 @@ std::string from_base64(std::string_view text) {
   return out;
 }
 
-/// A name that the page gave: letters, digits, points and dashes, and an ending of ours.
+/// A name from the page: letters, digits, dots and dashes, with a permitted ending.
 bool is_file_name(std::string_view name) {
   const bool plain = name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-") == std::string_view::npos;
   return plain && !name.empty() && name.front() != '.' &&

@@ -15,13 +15,13 @@ namespace offhook::command {
 /// The option `--figures DIR` of a command that writes a page.
 void add_figures(App& app, std::string& folder);
 
-/// Write the figures of a page into a folder. Does nothing without a folder.
+/// Writes the figures of a page into a folder. Without a folder, it does nothing.
 /// @param page  file that the program wrote  @param folder  empty: --figures was not given
 /// @throws std::runtime_error if no Chromium is installed, or it cannot draw the page
 void write_figures(const std::filesystem::path& page, const std::string& folder, Privacy privacy = Privacy::kShared);
 
-/// Write a page, and its figures if a folder is given. Without the name of a file, the page is page.html in that
-/// folder.
+/// Writes a page, and its figures if a folder is given. If
+/// the page has no file name, it is page.html in that folder.
 void write_page(const std::string& page, const std::string& file, const std::string& folder,
                 Privacy privacy = Privacy::kShared);
 

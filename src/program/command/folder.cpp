@@ -35,7 +35,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Straight to the disk: a trace grows with the call, memory must not.
+/// Directly to the disk, because a trace grows with the call, but memory must not.
 void export_trace(const OutputFolder& folder) {
   OutputStream trace(folder.create(kTraceName, Privacy::kPrivate, Appears::kWhole));
   traces::LogReader reader((folder / kLogName).string());
@@ -43,7 +43,7 @@ void export_trace(const OutputFolder& folder) {
   trace.close();
 }
 
-/// @param kernel  the host is no simulated one, and the line is the card's
+/// @param kernel  the host is not simulated, and the line is the card's
 Settings settings_of(const hostsim::Scenario& scenario, bool kernel) {
   Settings settings;
   const auto another = [](std::string_view path) { return path.starts_with("host.") || path.starts_with("load."); };
@@ -82,7 +82,7 @@ CallReport call_report(const LogContents& log) {
 
 CallReport call_report(const LogContents& log, const hostsim::Scenario& scenario, const RunSummary& summary) {
   CallReport call = call_report(log);
-  const bool kernel = summary.kernel.has_value();  // whose ticks are its own
+  const bool kernel = summary.kernel.has_value();  // which has its own ticks
   call.title =
       fmt::format("{}: {}", scenario.name,
                   kernel ? scenario.context.str() : config::context_in_full(scenario.context, scenario.host.tick_hz));
@@ -127,7 +127,7 @@ LogContents read_log(const fs::path& log) {
   LogContents contents;
   contents.header = traces::parse_log_header(reader.header_json(), reader.name());
   Analyzer analyzer;
-  // A live call's clock began when the machine was started: its figures count from the first event.
+  // A live call's clock began when the machine was started, so its figures count from the first event.
   const bool live = is_live(contents.header);
   std::optional<std::uint64_t> begin_ns;
   while (reader.next()) {
@@ -185,7 +185,7 @@ CallOutcome record_call(const hostsim::Scenario& scenario, const OutputFolder& f
                         const std::function<bool(const CallProgress&)>& progress, const CallRunner& run) {
   folder.write(kScenarioName, config::to_toml(scenario));
   std::unique_ptr<traces::LogWriter> log;
-  std::unique_ptr<LineRecording> line;  // made with its first sample: a link model has none
+  std::unique_ptr<LineRecording> line;  // created with its first sample, because a link model has none
   folder.remove(kLineName);
   CallSinks sinks;
   sinks.header = [&](const traces::LogHeader& header) {
@@ -199,7 +199,7 @@ CallOutcome record_call(const hostsim::Scenario& scenario, const OutputFolder& f
                                              static_cast<int>(hostsim::near_format(scenario).rx.rate_hz));
     line->write(received, sent);
   };
-  std::optional<OutputStream> received;  // made with its first byte: Offhook's modem sends the scenario's data
+  std::optional<OutputStream> received;  // created with its first byte: our modem sends the scenario's data
   folder.remove(kReceivedName);
   sinks.received = [&](std::span<const std::uint8_t> bytes) {
     if (!received) received.emplace(folder.create(kReceivedName, Privacy::kPrivate, Appears::kAtOnce));

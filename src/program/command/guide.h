@@ -11,7 +11,7 @@
 
 namespace offhook::command {
 
-/// The full name of the command that words name: {"measure", "latency"}; none: the app itself.
+/// The full name of the command that the words name: {"measure", "latency"}; without words, the app itself.
 /// @throws std::runtime_error with the nearest command
 std::string named_command(const App& app, const std::vector<std::string>& words);
 
@@ -25,7 +25,7 @@ struct FileKind {
 std::span<const FileKind> described_kinds();
 /// The argument KIND of a command: required, one of these.
 void add_kind(App& command, std::string& kind, std::span<const FileKind> kinds);
-/// @pre kind is one of them, as add_kind() has checked
+/// @pre kind is one of them, as checked by add_kind()
 std::string text_of(std::span<const FileKind> kinds, const std::string& kind);
 
 void add_hosts(App& app, Action& action);

@@ -54,7 +54,7 @@ void add_help(App& app, Action& action) {
   help->final_callback([&app, &action, words] {
     action = [&app, words] {
       const CLI::App* const of = &command_of(app.native(), *words);
-      // CLI::App::help() would go to the command that was parsed: help itself.
+      // CLI::App::help() would print the help of the command that was parsed, which is `help`.
       say("{}", help_lines(of->get_formatter()->make_help(of, full_name(*of), CLI::AppFormatMode::Normal)));
       return kOk;
     };

@@ -27,7 +27,7 @@ config::ScenarioBuilder host_and_load(const std::string& host) {
     builder.apply(std::move(document));
     return builder;
   }
-  if (document.has("latency")) {  // written by `measure host-profile`, and in traces/data/hosts
+  if (document.has("latency")) {  // written by `measure host-profile`, and present in traces/data/hosts
     builder.set("host.name=" + host);
     return builder;
   }

@@ -9,8 +9,8 @@
 
 namespace offhook::command {
 
-/// A host by its name, with a spinner for a load; or a file: the keys of a scenario's host and load, or only those of a
-/// host.
+/// A host by its name, with a spinner as load; or a file with the keys of a scenario's host and load, or only those of
+/// a host.
 /// @throws config::Error
 config::ScenarioBuilder host_and_load(const std::string& host);
 

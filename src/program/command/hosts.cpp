@@ -96,7 +96,7 @@ int run(const Options& options) {
   if (!options.host.empty()) {
     say("{}: {}\n", options.host, config::in_words(hosts.front().source));
   }
-  // On a terminal a long source is cut, so that each host has one row; `offhook hosts HOST` shows it whole.
+  // On a terminal, a long source is truncated so that each host has one row; `offhook hosts HOST` shows all of it.
   const std::size_t source = options.host.empty() && columns_of(stdout) > 0 ? kSourceColumns : 0;
   Table table;
   table.column("host");

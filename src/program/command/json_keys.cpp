@@ -96,7 +96,7 @@ std::string documents_where(std::string_view text, const Wanted& wanted) {
 
 }  // namespace
 
-// With the parts that they name.
+// Including the parts that they name.
 std::string documents_with(std::string_view text, std::string_view part) {
   constexpr std::string_view kKeys = "(keys: ";
   std::string out = documents_where(text, [&](std::string_view name) { return name.find(part) != name.npos; });

@@ -31,13 +31,13 @@
 namespace offhook::command {
 namespace {
 
-constexpr double kReleaseS = 5;  ///< of the line: for link and pump to end the call at the far end
+constexpr double kReleaseS = 5;  ///< in line time, so that link and pump can end the call at the far end
 
 struct Options {
   std::string device = "/dev/offhook0", pump = "v34", role = "call", send, receive, log;
   std::vector<std::string> contexts = {"FIFO 50"};
   double seconds = 20, timeout = 600;
-  std::uint32_t block = 0, lead = 0;  ///< periods; 0: the card's usual ones
+  std::uint32_t block = 0, lead = 0;  ///< periods; 0: the card's usual number
   int switches = 0;
   bool drop = false, no_v42 = false;
 
@@ -64,7 +64,7 @@ std::vector<ContextSpec> contexts_of(const std::vector<std::string>& texts) {
   return contexts;
 }
 
-/// @param symbol  in the kernel's form: NAME+0x12/0x34 [offhook]  @return the same with a name of C++ in words
+/// @param symbol  in the kernel's form: NAME+0x12/0x34 [offhook]  @return the same with the C++ name demangled
 std::string place(std::string_view symbol) {
   const std::size_t end = symbol.find('+');
   const std::string name(symbol.substr(0, end));
@@ -168,7 +168,7 @@ class KernelCall {
     }
   }
 
-  /// @return whether the call ended as it should
+  /// @return whether the call ended as expected
   bool run() {
     transfer_->begin();
     begun_ = std::chrono::steady_clock::now();
@@ -197,7 +197,7 @@ class KernelCall {
       const double line_s = static_cast<double>(s.samples) / options_.rate_hz();
       const bool over = s.pump == OH_PUMP_IDLE || s.pump == OH_PUMP_FAILED;
       if (hung_up_s >= 0) {
-        // Some modems leave as soon as the link is released, and do not answer a cleardown.
+        // Some modems leave when the link is released, and do not answer a cleardown.
         if (over || line_s > hung_up_s + kReleaseS) return transfer_->connected();
         continue;
       }

@@ -31,12 +31,12 @@ constexpr std::uint64_t kSampleNs = 1'000'000'000 / OH_MODEM_RATE_HZ;
   throw std::runtime_error(fmt::format("{}: with --host kernel {}", key, why));
 }
 
-/// A loss of the driver or the card, as they count them.
+/// A loss, as counted by the driver or the card.
 bool lost(const oh_kernel_status& s) {
   return s.overrun + s.underrun + s.samples_late + s.samples_filled_in > 0;
 }
 
-/// Why the octets have ended; empty while more may come.
+/// Why there are no more octets; empty while more may arrive.
 std::string ending(const oh_kernel_status& s) {
   if (s.card == OH_KERNEL_NO_CALL) return "the machine was suspended";
   if (s.card == OH_KERNEL_CARD_FAILED) return "the card has failed";

@@ -16,14 +16,14 @@
 
 namespace offhook::command {
 
-/// @param host  of --host: "kernel", "kernel:N"  @throws std::runtime_error: no such host, no such device, in use
+/// @param host  from --host: "kernel", "kernel:N"  @throws std::runtime_error if it does not exist or is in use
 std::unique_ptr<KernelDevice> open_kernel_host(const std::string& host);
 
-/// The kernel's form of the call. @throws std::runtime_error with the key that a kernel's modem does not support
+/// The kernel's form of the call. @throws std::runtime_error with the key that the kernel's modem does not support
 oh_kernel_call kernel_call_of(const hostsim::Scenario& scenario);
 
-/// @param file  the far modem's data; empty: those of the scenario  @throws std::runtime_error: the device is
-/// gone
+/// @param file  the far modem's data; empty: those of the
+/// scenario  @throws std::runtime_error if the device is gone
 CallOutcome run_kernel_call(KernelDevice& device, const hostsim::Scenario& scenario, std::span<const std::uint8_t> file,
                             const CallSinks& sinks);
 

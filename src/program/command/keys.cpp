@@ -46,7 +46,7 @@ bool is_written(const std::string& kind) {
   return kind == "csv" || kind == "json";
 }
 
-/// From a text with a line for each key and indented ones that explain it, the keys whose name contains `part`.
+/// From a text with a line for each key and indented lines that explain it: the keys whose name contains `part`.
 std::string with(const std::string& text, const std::string& part) {
   std::string out;
   bool in = false;

@@ -14,11 +14,11 @@
 
 namespace offhook::command {
 
-/// @tparam kInner  of the pump
+/// @tparam kInner  type of the pump
 template <const oh_pump_type* (*kInner)()>
 class LatePump {
  public:
-  /// @param late_s  of every call from now on, s
+  /// @param late_s  for every later call, s
   static const oh_pump_type* type(double late_s) {
     static oh_pump_type type;
     late_s_ = late_s;
@@ -84,7 +84,7 @@ class LatePump {
   }
 
   static inline double late_s_ = 0;
-  std::uint64_t left_ = 0;  // periods of data mode
+  std::uint64_t left_ = 0;  // periods in data mode
   oh_bit_port port_{};
 };
 

@@ -41,7 +41,7 @@ struct Options {
 };
 
 constexpr int kPhaseSteps = 48;
-constexpr double kLeastLoopS = 2;  ///< start-up and some data
+constexpr double kLeastLoopS = 2;  ///< start-up plus some data
 
 /// The condition of the law that limits the row at this X.
 std::string decided_by(const DeviceTiming& device, double x_ms, double full_ms, double simple_ms) {
@@ -104,7 +104,7 @@ std::string csv(const LawReport& report) {
   return out;
 }
 
-/// A reservation that is recommended, by the full law.
+/// A reservation recommended by the full law.
 struct Recommended {
   TickReservation reservation;
   double margin_ms = 0;
@@ -268,7 +268,7 @@ std::optional<hostsim::Scenario> scenario_of(const Options& options) {
   return scenario;
 }
 
-/// @return false when interrupted
+/// @return false if interrupted
 bool confirm(const Options& options, const OutputFolder& folder, LawReport& report) {
   law::Options how;
   const std::optional<hostsim::Scenario> scenario = scenario_of(options);
@@ -292,7 +292,7 @@ bool confirm(const Options& options, const OutputFolder& folder, LawReport& repo
     if (!run_experiment(experiment, how, result)) return false;
     report.findings.push_back(experiment.title + ": " + experiment_sentence(result));
     report.experiments.push_back(std::move(result));
-    if (scenario) return true;  // a real pump is slow: the unchanged device
+    if (scenario) return true;  // a real pump is slow, so only the unchanged device is tested
   }
   return run_phases(report.setting, how, kPhaseSteps, report.phases);
 }
@@ -319,7 +319,7 @@ constexpr record::Row kCheckedRows[] = {
 };
 constexpr record::Table kChecked{kCheckedRows};
 
-/// Random devices by law and by simulation.
+/// Random devices, by the law and by simulation.
 struct LawCheck {
   std::uint64_t seed = 0;
   std::size_t devices = 0, none = 0, unexplained = 0;

@@ -33,7 +33,7 @@ namespace offhook::command {
 namespace {
 
 constexpr std::uint32_t kRateHz = hostsim::kLineRateHz;
-constexpr std::uint32_t kBurst = hostsim::Line::kFarBlock;  // 1 ms, moved by the line at once
+constexpr std::uint32_t kBurst = hostsim::Line::kFarBlock;  // 1 ms, moved by the line in one step
 constexpr std::int64_t kRingOnMs = 2000, kRingPeriodMs = 6000;
 
 struct Options {
@@ -52,8 +52,8 @@ class Hardware {
   Hardware(const std::string& path, const oh_pump_format& format, std::FILE* news)
       : path_(path), news_(news), format_(format), conversion_(format), server_(path, hostsim::card_streams(format)) {}
   bool has_modem() const { return has_modem_; }
-  /// Serves clients that connect for up to `ms`, and detects departures: another client may take its place, or the same
-  /// one again.
+  /// Serves clients that connect for up to `ms`, and detects departures. Another client, or the same one, may then take
+  /// the place.
   void follow(int ms) {
     if (has_modem_ && server_.modem_left()) {
       has_modem_ = false;
@@ -127,7 +127,7 @@ class Tones {
   void play(Kind kind, std::int16_t* out, std::size_t n) {
     if (kind != kind_) at_ = 0;
     kind_ = kind;
-    constexpr double kAmplitude = 5098;  // -13 dBm0; a full-scale sine is +3.14
+    constexpr double kAmplitude = 5098;  // -13 dBm0; a full-scale sine has +3.14
     constexpr double kPair[][2] = {{0, 0}, {350, 440}, {440, 480}, {480, 620}};
     constexpr std::uint64_t kOn[] = {0, 1, 2 * kRateHz, kRateHz / 2}, kPeriod[] = {1, 1, 6 * kRateHz, kRateHz};
     const auto k = static_cast<std::size_t>(kind);
@@ -144,8 +144,8 @@ class Tones {
   std::uint64_t at_ = 0;
 };
 
-/// One subscriber's line before there is a connection: dial tone until a digit comes, then, after the last digit, the
-/// other one is rung.
+/// One subscriber's line before there is a connection: dial tone until a digit arrives; after the last digit, the other
+/// subscriber's line rings.
 class Subscriber {
  public:
   explicit Subscriber(std::FILE* news) : news_(news), digits_(dtmf_rx_init(nullptr, nullptr, nullptr)) {}
@@ -153,7 +153,7 @@ class Subscriber {
   Subscriber(const Subscriber&) = delete;
   Subscriber& operator=(const Subscriber&) = delete;
 
-  /// @param busy  the other one is off hook, or was left behind by a call  @return it calls the other one
+  /// @param busy  the other one is off hook, or stayed off hook after a call  @return whether it calls the other one
   bool run(bool off_hook, bool busy, const std::int16_t* said, std::int16_t* hears) {
     if (!off_hook) {
       quiet_ = count_ = 0;
@@ -178,8 +178,8 @@ class Subscriber {
   }
 
  private:
-  static constexpr std::uint64_t kLastDigit = 2 * kRateHz;  // this long after a digit the number is complete
-  static constexpr std::uint64_t kHotLine = 8 * kRateHz;    // without digits the other one is called
+  static constexpr std::uint64_t kLastDigit = 2 * kRateHz;  // time after a digit until the number is complete
+  static constexpr std::uint64_t kHotLine = 8 * kRateHz;    // time until the other one is called without digits
   std::FILE* news_;
   dtmf_rx_state_t* digits_;
   Tones tones_;

@@ -10,13 +10,13 @@
 
 namespace offhook {
 
-/// Both directions of the line as a stereo WAV, 16 bit: the near end's input left, its output right.
+/// Both directions of the line as a 16-bit stereo WAV file: the near end's input is left, its output right.
 class LineRecording {
  public:
-  /// @param file  one that appears at once  @throws std::runtime_error naming the file and the cause
+  /// @param file  which is written as a whole  @throws std::runtime_error naming the file and the cause
   LineRecording(OutputFile file, int rate_hz);
   ~LineRecording();
-  /// @pre as many of each.  @throws std::runtime_error (disk full ...)
+  /// @pre both have the same number.  @throws std::runtime_error (disk full ...)
   void write(std::span<const std::int16_t> left, std::span<const std::int16_t> right);
   /// @throws std::runtime_error
   void close();

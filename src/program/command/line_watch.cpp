@@ -109,7 +109,7 @@ void LineWatch::follow(const modem::Dce& dce, const modem::CallLine& line, modem
   const modem::LastCall& last = dce.last_call();
   if (last.ended()) view.last_end.set(last.reason());
   view.caller.set(calling || view.phase == Phase::kRinging ? line.caller().number : "");
-  if (!calling) return;  // measurements of the last call stay until the next
+  if (!calling) return;  // measurements of the last call remain until the next one
   const oh_pump_status& pump = status.pump;
   view.carrier.set(pump.state == OH_PUMP_DATA || had_data_ ? modem::carrier_of(pump, carriers) : "");
   view.tx_bit_rate = pump.tx_bit_rate;

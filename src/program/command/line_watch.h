@@ -20,9 +20,9 @@ namespace offhook::command {
 /// Only from the owner's thread.
 class LineWatch {
  public:
-  /// Events of the driver and the pump. The longest of the last second are in the view.
+  /// Events of the driver and the pump. The longest times of the last second are in the view.
   void add(std::span<const oh_event> events, std::int64_t now_ms);
-  /// All that is in a ring now. @param writer  gets the events too; may be null
+  /// Reads all events in a ring. @param writer  also receives the events; may be null
   void drain(oh_event_log& log, traces::LogWriter* writer, std::int64_t now_ms);
   void follow(const modem::Dce& dce, const modem::CallLine& line, modem::Carriers carriers, std::int64_t now_ms);
   void follow(const oh_driver_counters& driver, const oh_card_counters& card, const LiveContext& context,
@@ -36,7 +36,7 @@ class LineWatch {
   live_page::LineView view;
 
  private:
-  /// The largest of 100 ms.
+  /// The largest value in 100 ms.
   struct Peak {
     std::int64_t slot = -1;
     std::uint32_t pending = 0;
@@ -52,7 +52,7 @@ class LineWatch {
   bool calling_ = false, had_data_ = false;
 };
 
-/// Rings of this many events suffice for a page, which drains them ten times per second.
+/// Rings of this size are sufficient for a page, which drains them ten times per second.
 inline constexpr std::size_t kPageEvents = 1 << 13;
 
 }  // namespace offhook::command

@@ -11,7 +11,7 @@
 namespace offhook::command {
 
 /// An event log of a live modem, with a header that names host, clock and context.
-/// @param file  one that appears at once  @param driver  its id in the events  @throws traces::LogError
+/// @param file  which is written as a whole  @param driver  its id in the events  @throws traces::LogError
 std::unique_ptr<traces::LogWriter> make_live_log(OutputFile file, std::uint16_t driver, const std::string& context);
 
 }  // namespace offhook::command

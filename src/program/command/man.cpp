@@ -77,7 +77,7 @@ std::string option_list(const CommandWords& command) {
   return out;
 }
 
-/// Every command below it, with its line and the name of its page.
+/// Every subcommand, with its line and the name of its page.
 std::string command_list(const std::vector<CommandWords>& tree, const CommandWords& above) {
   std::string out;
   for (const CommandWords& command : tree) {
@@ -99,7 +99,7 @@ std::vector<std::string_view> paragraphs(std::string_view text) {
   return out;
 }
 
-/// Prose is filled to the reader's width; indented lines are kept.
+/// Prose is filled to the reader's width, but indented lines are kept.
 std::string paragraph(std::string_view text) {
   const bool keeps_lines = text.starts_with(' ') || text.find("\n ") != std::string_view::npos;
   return keeps_lines ? fmt::format(".PP\n.nf\n{}\n.fi\n", roff(text)) : fmt::format(".PP\n{}\n", roff(text));
@@ -139,7 +139,7 @@ std::string man_page(const std::vector<CommandWords>& tree, const CommandWords& 
          footer(command.footer) + see_also(tree, command);
 }
 
-/// offhook-scenario(5) and its kin: the keys of one kind of file.
+/// offhook-scenario(5) and similar pages: the keys of one kind of file.
 std::string file_page_name(const FileKind& kind) {
   return fmt::format("offhook-{}", kind.name);
 }
@@ -155,7 +155,7 @@ std::string file_page(const FileKind& kind) {
       reference("offhook"), reference("offhook-help-keys"));
 }
 
-/// @throws std::runtime_error with the nearest one
+/// @throws std::runtime_error with the nearest kind
 const CommandWords& find(const App& app, const std::vector<CommandWords>& tree, const std::vector<std::string>& words) {
   const std::string name = named_command(app, words);
   return *std::ranges::find_if(tree, [&](const CommandWords& one) { return one.joined() == name; });

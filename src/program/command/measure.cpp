@@ -167,7 +167,7 @@ int run_stolen(const MeasureOptions& options) {
   config.duration_ns = std::int64_t(options.seconds * 1e9);
   config.gap_ns = std::int64_t(options.gap_us * 1e3);
   if (config.context.kind != OH_CONTEXT_RESERVATION) {
-    config.budget_ns = 4'000'000;  // the paper's 4 ms of every 20
+    config.budget_ns = 4'000'000;  // the paper's 4 ms in every 20
     config.period_ns = 20'000'000;
   }
   config.threshold_ns = options.threshold_ns();
@@ -322,7 +322,7 @@ constexpr record::Row kDeviceCostRows[] = {
         .described_apart("cost of a block in data mode"),
 };
 
-/// Cost of a DMT pump or a radio, as the device that a scenario has on its line.
+/// Cost of a DMT pump or a radio, for a scenario that has it as device on a line.
 int run_device_cost(const MeasureOptions& options) {
   config::ScenarioBuilder builder;
   builder.apply_file(options.scenario);
@@ -475,7 +475,7 @@ void add_measure_cost(App& measure, Action& action, const std::shared_ptr<Measur
   App* cost = measure.add_subcommand("cost", "Measure the cost of a pump on this CPU, as a cost profile");
   std::vector<std::string> names;
   for (const Modulation& modem : kModulations) {
-    if (takes(*modem.type(), kLinear8000)) names.emplace_back(modem.name);  // the two ends of V.90 are different
+    if (takes(*modem.type(), kLinear8000)) names.emplace_back(modem.name);  // the two ends of V.90 differ
   }
   cost->add_option("--pump", options->pump, "The pump")->type_name("NAME")->check(one_of(names));
   cost->add_option("--device", options->scenario,

@@ -34,10 +34,10 @@ struct MeasureOptions {
   int samples_hz = 4'000;
 
   LiveContextConfig context_spec() const;
-  std::int64_t threshold_ns() const;  ///< 0: none. @throws std::runtime_error when it is no number
+  std::int64_t threshold_ns() const;  ///< 0: none. @throws std::runtime_error if it is not a number
 };
 
-// Options that several have.
+// Options common to several measurements.
 void add_common(App* sub, MeasureOptions& options);
 void add_context(App* sub, MeasureOptions& options);
 void add_seconds(App* sub, MeasureOptions& options);
@@ -47,19 +47,19 @@ void add_threshold(App* sub, MeasureOptions& options, const std::string& what);
 void say_without(const std::vector<std::string>& without);
 void print_quantiles(const char* what, const LogLinearHistogram& h);
 void print_bars(const LogLinearHistogram& h);
-/// One .hgrm file: DIR/NAME.hgrm, named after the measurement. Nothing without --hgrm.
+/// One file, DIR/NAME.hgrm, named after the measurement. Nothing without --hgrm.
 void write_hgrm_into_folder(const MeasureOptions& options, const std::string& name, const LogLinearHistogram& h);
 void write_hgrm(const MeasureOptions& options, const LogLinearHistogram& h);
 
-/// The first keys of each result: a part without a key of its own.
+/// The first keys of each result: a part without its own key.
 struct Measured {
   const char* measure;
   measure::HostDescription host = measure::describe_host();
 };
 extern const record::Table kMeasured;
 
-/// Writes and prints the JSON, and, when the threshold was passed, runs the command. @param result  has this table
-/// @param over_ns  the value that passed it; 0: none did  @return the exit status
+/// Writes and prints the JSON, and runs the command if the threshold was exceeded. @param result  has this table
+/// @param over_ns  the value that exceeded it; 0: none  @return the exit status
 int finish_measure(const MeasureOptions& options, const record::Table& table, const void* result,
                    std::int64_t over_ns = 0);
 
@@ -70,11 +70,11 @@ inline double us_of(double ns) {
 measure::LatencyConfig latency_config(const MeasureOptions& options);
 // --load
 void add_load(App* sub, MeasureOptions& options, const std::string& more);
-/// --load help: prints them. @return whether the option was given
+/// --load help: prints the loads. @return whether the option was given
 bool list_loads(const MeasureOptions& options);
 /// Null for "none". Fork before there are threads.
 std::unique_ptr<measure::LoadProcess> start_load(const measure::LoadKind& kind);
-/// @throws std::runtime_error when it ended by itself
+/// @throws std::runtime_error if it ended by itself
 void say_load_failed(const measure::LoadKind& kind, const measure::LoadProcess* load);
 
 /// The result under one load.
@@ -89,7 +89,7 @@ struct UnderLoad {
 };
 /// @param device  null: a thread of this process
 UnderLoad measure_under(const MeasureOptions& options, const measure::LoadKind& kind, KernelDevice* device);
-/// Those of --load: "all" is every one that can run here, none given is "none".
+/// The loads of --load: "all" means every load that can run here; without the option, "none".
 std::vector<const measure::LoadKind*> chosen_loads(const MeasureOptions& options);
 
 // One a file.

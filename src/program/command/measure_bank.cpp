@@ -149,7 +149,7 @@ void add_measure_bank(App& measure, Action& action, const std::shared_ptr<Measur
       ->check(in_range(2, 1024));
   std::vector<std::string> names;
   for (const Modulation& modem : kModulations) {
-    if (takes(*modem.type(), kLinear8000)) names.emplace_back(modem.name);  // the two ends of V.90 are different
+    if (takes(*modem.type(), kLinear8000)) names.emplace_back(modem.name);  // the two ends of V.90 differ
   }
   bank->add_option("--pump", shared->pump, "The pump")->type_name("NAME")->check(one_of(names));
   bank->add_flag("--together", options->together, "End the blocks of all modems at the same time");

@@ -32,7 +32,7 @@ struct DeviceOptions {
 struct Worst {
   const measure::DeclaredDevice* of;
   std::int64_t declared_ns = 0;
-  bool caused = false;  ///< its cause was sought
+  bool caused = false;  ///< whether its cause was searched for
 
   const measure::WorstBlock& block() const { return of->worst; }
 };
@@ -113,7 +113,7 @@ constexpr record::Row kDeviceRows[] = {
     D::part<&Device::worst>("worst_block", kWorst),
 };
 
-/// That of the measurement; of a rehearsal only that of the near end.
+/// That of the measurement; for a rehearsal, that of the near end.
 template <typename Status>
 std::shared_ptr<const Status> with_in_data(const std::shared_ptr<const Status>& status, bool in_data) {
   if (status == nullptr) return status;
@@ -178,7 +178,7 @@ void print(const Device& d) {
                               : "Samples were lost.");
 }
 
-/// A device description, by its name or by the file's content.
+/// A device description, by its name or by the contents of a file.
 bool is_device(const std::string& name) {
   return !name.ends_with(".toml") || config::Document::read_file(name).has("work");
 }
@@ -205,12 +205,12 @@ void print(const Worst& worst) {
 /// The measurement on the live page.
 class DevicePage {
  public:
-  /// @param page  null: nothing is shown
+  /// @param page  null: no page
   DevicePage(live_page::LivePage* page, const std::string& device, const std::string& card,
              const LiveContextConfig& context)
       : page_(page) {
     if (page_ == nullptr) return;
-    ring_.resize(8 * kPageEvents);  // devices have shorter blocks than modems
+    ring_.resize(8 * kPageEvents);  // because devices have shorter blocks than modems
     oh_event_log_init(&log_, ring_.data(), ring_.size(), 0);
     live_page::LineView& v = watch_.view;
     v.has_calls = 0;

@@ -16,7 +16,7 @@
 namespace offhook::command {
 namespace {
 
-/// One context under one load, into the profile. @return false: interrupted
+/// One context under one load, added to the profile. @return false if interrupted
 bool measure_into(const MeasureOptions& options, const measure::LoadKind& kind, measure::HostProfile& profile,
                   measure::MeasuredContext& into) {
   const UnderLoad under = measure_under(options, kind, nullptr);
@@ -50,7 +50,7 @@ int run(MeasureOptions options, const std::vector<std::string>& contexts, const 
       profile.threads.push_back({context});
   }
   const std::vector<measure::MeasuredContext> wanted = profile.threads;
-  const auto host = measure::host_description();  // before the loads are there
+  const auto host = measure::host_description();  // before the loads exist
   catch_interrupts();
   for (const measure::LoadKind* kind : chosen_loads(options)) {
     for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -66,7 +66,7 @@ namespace {
 
 using measure::now_ns;
 
-/// The stages of a wake-up in the order they come, each since the timer was due.
+/// The stages of a wake-up in order, each relative to the timer's due time.
 struct Stage {
   const char* name;
   const LogLinearHistogram measure::StageHistograms::*histogram;
@@ -77,7 +77,7 @@ constexpr Stage kStages[] = {{"timer interrupt", &measure::StageHistograms::inte
                              {"thread runs", &measure::StageHistograms::thread},
                              {"softirq raised to softirq entered", &measure::StageHistograms::softirq}};
 
-/// The measured object: a timer of this process, or the card of the kernel's driver.
+/// What is measured: a timer of this process, or the card of the kernel's driver.
 struct Words {
   const char *since, *all, *own, *one, *missed;
 };
@@ -113,7 +113,7 @@ std::string latency_table(const Words& words, const measure::LatencyResult& r, c
   return table.str();
 }
 
-/// Overwrites the table twice per second; if the output is no terminal, tables follow each other.
+/// Overwrites the table twice per second. If the output is not a terminal, the tables follow each other.
 class TopView {
  public:
   TopView(const Words& words, std::string title) : words_(words), title_(std::move(title)) {}

@@ -69,12 +69,12 @@ std::unique_ptr<measure::KernelRecording> record_kernel(const Options& options) 
           .create(measure::kKernelName, Privacy::kPrivate, Appears::kAtOnce));
 }
 
-/// Up to 10 ms, or until a terminal has something.
+/// Waits up to 10 ms, or until a terminal has data.
 void wait_for_terminals(const Channels& channels) {
   std::vector<pollfd> waits;
   for (const auto& c : channels) waits.push_back({c->gone() ? -1 : c->fd(), POLLIN, 0});
   poll(waits.data(), waits.size(), 10);
-  // POLLIN does not wait on a terminal that no program has open.
+  // POLLIN does not wait on a terminal that no program has opened.
   if (std::any_of(waits.begin(), waits.end(), [](const pollfd& w) { return (w.revents & POLLHUP) != 0; }))
     poll(nullptr, 0, 10);
 }
@@ -84,7 +84,7 @@ void tell(const std::string& news, const Options& options) {
   flush_output();
 }
 
-/// Until the time is over, an interrupt, or every card has gone. @return why cards have gone
+/// Until the time is over, an interrupt, or the loss of all cards. @return why cards were lost
 std::vector<std::string> serve(const Channels& channels, const Options& options, FailedCalls* failed_calls,
                                measure::KernelRecording* kernel, live_page::LivePage* page) {
   const std::size_t n = channels.size();

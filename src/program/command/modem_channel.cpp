@@ -174,7 +174,7 @@ class LiveChannel final : public Channel {
   }
 
   static constexpr double kRateHz = kLinear8000.tx.rate_hz;
-  static constexpr std::size_t kEvents = 1 << 16;  // at 500 events per second of a call: two minutes of a stalled owner
+  static constexpr std::size_t kEvents = 1 << 16;  // two minutes of a stalled owner, at a call's 500 events a second
   std::unique_ptr<LiveCard> card_;
   std::vector<oh_event> ring_;
   oh_event_log log_{};

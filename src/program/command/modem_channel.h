@@ -24,15 +24,15 @@
 namespace offhook::command {
 
 struct ChannelConfig {
-  std::string address;         ///< of a card, or "kernel:N"
+  std::string address;         ///< address of a card, or "kernel:N"
   std::string tty, tty_group;  ///< see modem::PseudoTerminal
-  std::filesystem::path out;   ///< empty: nothing is recorded
+  std::filesystem::path out;   ///< empty: no recording
   ContextSpec context;
   bool best_effort = false;
   std::optional<int> cpu;
   int interrupt_priority = 80;
-  double device_delay_ms = 0;                   ///< of devices behind the card, both directions together
-  std::shared_ptr<FailedCalls> failed_calls{};  ///< takes the lines of calls that end badly; null: none
+  double device_delay_ms = 0;                   ///< in devices after the card, both directions together
+  std::shared_ptr<FailedCalls> failed_calls{};  ///< receives the lines of calls that end badly; null: none
   bool watched = false;                         ///< view() is used
 };
 
@@ -47,19 +47,19 @@ class Channel {
   int fd() const { return terminal_->fd(); }
   const std::string& address() const { return config_.address; }
   bool gone() const { return dce_ == nullptr; }
-  /// Modulations that its card cannot have, and why; empty: none.
+  /// Modulations that its card does not support, and why; empty: none.
   const std::string& not_offered() const { return offer_.missing; }
   virtual std::vector<std::string> shortcomings() const { return {}; }
-  /// Why it ends by itself; empty while it lives.
+  /// Why it ended by itself; empty while it runs.
   virtual std::string card_failure() const = 0;
   virtual void drain() = 0;
 
   void work(std::int64_t now);
   /// @return changes of its state; empty: none
   virtual std::string news();
-  /// The content of the live page, after drain(). Only if it is watched.
+  /// The content for the live page, after drain(). Only if there is a page.
   const live_page::LineView& view(std::int64_t now);
-  /// Ends card and session, writes the recordings. Not twice.
+  /// Ends card and session, and writes the recordings. Call it once.
   void end();
   ModemSummary result;
 
@@ -68,10 +68,10 @@ class Channel {
   std::unique_ptr<traces::LogWriter> make_log(std::uint16_t driver);
   void begin(modem::CallLine& line, std::unique_ptr<modem::Terminal> terminal, modem::Offer offer);
   virtual ModemSummary summary() = 0;
-  virtual void close() = 0;  ///< the line is on hook; then the log is whole
-  /// Driver, card and link of the live page.
+  virtual void close() = 0;  ///< the line is on hook, so the log is complete
+  /// Driver, card and link for the live page.
   virtual void watch_driver(std::int64_t now) = 0;
-  /// The line of the last call, which ends if it has not ended. Only with failed_calls.
+  /// The line of the last call, which is ended first if necessary. Only with failed_calls.
   virtual modem::LineMemory::Samples last_line() = 0;
 
   ChannelConfig config_;
@@ -89,11 +89,11 @@ class Channel {
   std::unique_ptr<modem::Dce> dce_;
 };
 
-/// @throws std::runtime_error, std::invalid_argument: no such card, not a context of this host
+/// @throws std::runtime_error, std::invalid_argument if there is no such card, or the context is of another host
 std::unique_ptr<Channel> open_channel(const ChannelConfig& config);
 /// A modem of the kernel driver. @param number  of /dev/offhookN and /dev/ttySMN
 std::unique_ptr<Channel> open_kernel_channel(const ChannelConfig& config, int number);
-/// @return N of "kernel:N"; none: another address. @throws std::invalid_argument
+/// @return N of "kernel:N"; none for another address. @throws std::invalid_argument
 std::optional<int> kernel_number(const std::string& address);
 
 }  // namespace offhook::command

@@ -59,7 +59,7 @@ class KernelChannel final : public Channel {
     return {usual.block_plan, usual.transmit_lead_samples, usual.policy,
             oh_pump_format{{card.rx.rate_hz, card.rx.encoding}, {card.tx.rate_hz, card.tx.encoding}}};
   }
-  // All of it from the log, except the bytes that user space itself has moved.
+  // All values come from the log, except the bytes that user space itself moved.
   ModemSummary summary() override {
     line_.end_call();
     drain();

@@ -15,19 +15,19 @@
 
 namespace offhook::command {
 
-/// The driver is in this process or in the kernel.
+/// Whether the driver is in this process or in the kernel.
 struct ModemSummary {
   std::string context;
   std::uint64_t interrupts = 0, blocks_served = 0, blocks_late = 0, samples_late = 0, samples_filled_in = 0,
                 pending_max = 0, overrun_samples = 0, underrun_samples = 0;
   LogLinearHistogram dispatch, service;  ///< ns
-  /// Of a thread of this process.
+  /// Of a thread in this process.
   struct Thread {
     std::uint64_t yields = 0, throttles = 0;
     bool demoted = false;
   };
   std::optional<Thread> thread;
-  /// Bytes of the user, and octets of V.42 that carried them; the kernel's driver counts only the former.
+  /// Bytes of the user, and octets of V.42 that carried them. The kernel's driver counts only the former.
   struct Way {
     std::uint64_t bytes = 0;
     std::optional<std::uint64_t> octets;
@@ -36,7 +36,7 @@ struct ModemSummary {
   std::optional<std::vector<std::string>> without;  ///< missing privileges
   measure::HostDescription host = measure::describe_host();
   std::vector<CardFigure> network;  ///< counted by the card itself
-  std::string card;                 ///< its address, of a modem of a bank
+  std::string card;                 ///< its address, for a modem of a bank
 };
 
 extern const record::Table kModemSummary;

@@ -56,7 +56,7 @@ std::string time_text(double seconds) {
   return std::isfinite(seconds) ? duration_text(seconds) : "never";
 }
 
-/// @param rows  key of the rows of the CSV
+/// @param rows  key of the rows for the CSV
 void deliver(const Options& options, const ordered_json& result, const char* rows) {
   options.json.write(json_text(result, 2));
   options.csv.write(csv_table(result.at(rows)));
@@ -70,7 +70,7 @@ bool to_people(const Options& options) {
 struct Source {
   LatencyDistribution latency;
   std::string name;
-  double waits_per_s = 0;  ///< of the measurement; 0: not known
+  double waits_per_s = 0;  ///< duration of the measurement; 0: unknown
 };
 
 Source load_source(const Options& options) {
@@ -95,7 +95,7 @@ Source load_source(const Options& options) {
   if (context.kind == OH_CONTEXT_RESERVATION)
     throw config::Error(
         "a host described by latencies has no data about reservations; expected INT, DPC or THR PRIORITY");
-  // Linux accepts the words of Windows too, for the same kinds of wait.
+  // Linux also accepts the words of Windows, for the same kinds of wait.
   static constexpr oh_context_kind kKnown[] = {OH_CONTEXT_INTERRUPT, OH_CONTEXT_DPC,  OH_CONTEXT_THREAD,
                                                OH_CONTEXT_SOFTIRQ,   OH_CONTEXT_FIFO, OH_CONTEXT_ROUND_ROBIN};
   constexpr std::size_t kOfWindows = 3;
@@ -116,7 +116,7 @@ Source load_source(const Options& options) {
   }
 }
 
-/// The slots of a radio that were missed. Each missed buffer is a missed slot.
+/// The missed slots of a radio. Each missed buffer is a missed slot.
 struct SlotsMissed {
   double slot_us = 0, slots = 0, ratio = 0, at_most = 0;  ///< at_most with 95 % confidence, if misses are independent
   SlotsMissed(const UnderrunRun& run, double us)
@@ -192,7 +192,7 @@ constexpr record::Row kUnderrunRows[] = {
     U::part<&Underruns::cells>("bufferings", kMttfCell),
 };
 
-/// Simulates every cell. @return false: interrupted
+/// Simulates every cell. @return false if interrupted
 bool simulate(const Options& options, const LatencyDistribution& latency, std::vector<Cell>& cells) {
   catch_interrupts();
   Progress progress("mttf", options.quiet ? Progress::Style::kQuiet : Progress::Style::kAuto);
@@ -212,7 +212,7 @@ bool simulate(const Options& options, const LatencyDistribution& latency, std::v
   return !interrupted();
 }
 
-/// The tried bufferings: the device's own, or those of the options.
+/// The bufferings to try: the device's own, or those of the options.
 std::vector<Cell> bufferings(const Options& options) {
   std::vector<Cell> cells;
   if (!options.device.empty()) {
@@ -230,7 +230,7 @@ std::vector<Cell> bufferings(const Options& options) {
   return cells;
 }
 
-/// The formulas' buffer is done with all of its work; a device may queue its output before.
+/// The formulas assume that all work of a buffer is done, but a device may queue its output earlier.
 void say_when_in_time(const hostsim::SoftDevice& device) {
   if (device.output_fraction >= 1) return;
   say("A buffer is on time here if all of its work is done. The output of {} is ready after {:.0f} % of its work. "

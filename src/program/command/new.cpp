@@ -21,7 +21,7 @@ std::string scenario_template() {
   hostsim::Scenario defaults;
   try {
     defaults.host = config::load_host(defaults.host.name);
-  } catch (const config::Error&) {  // a template is also for users who have no hosts yet
+  } catch (const config::Error&) {  // because a template is also for users without hosts
   }
   return fmt::format(
       "# A call: offhook run FILE. Unchanged, it runs the V.22bis pump in the hard interrupt.\n{}\n{}\n# Competing "
@@ -43,7 +43,7 @@ std::string host_template() {
   } catch (const config::Error&) {
   }
   config::KeyTable keys = config::host_keys();
-  std::erase_if(keys, [](const config::Key& key) { return key.path == "name"; });  // the file's name is the host's
+  std::erase_if(keys, [](const config::Key& key) { return key.path == "name"; });  // the file has the host's name
   return fmt::format("# A host: offhook advise DEVICE FILE. The values describe linux-hz250; change them.\n{}\n{}",
                      kComments, config::write_template(keys, &host, config::Keys::kSet));
 }

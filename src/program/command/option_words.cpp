@@ -31,7 +31,7 @@ std::string names_of(const std::set<CLI::Option*>& options) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Whether a word of this command without dashes is the name of a subcommand, not an argument.
+/// Whether a word without dashes is the name of a subcommand of this command, not an argument.
 bool takes_commands_only(const CLI::App& app) {
   return !app.get_subcommands([](const CLI::App*) { return true; }).empty() &&
          app.get_options([](const CLI::Option* option) { return option->get_positional(); }).empty();
@@ -44,7 +44,7 @@ std::string commands_of(const CLI::App& app) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// The missing part: the first absent required argument, or the argument that a command itself requires ("GRID.toml is
+/// The missing part: the first absent required argument, the argument that a command itself requires ("GRID.toml is
 /// required"), or a command.
 std::string what_is_missing(const CLI::App& app, const std::string& message) {
   for (const CLI::Option* option : app.get_options()) {
@@ -57,7 +57,7 @@ std::string what_is_missing(const CLI::App& app, const std::string& message) {
                      full_name(app));
 }
 
-/// A message of CLI11's that begins with an option's name; the words after it.
+/// A message of CLI11 that begins with an option's name, and the words after it.
 struct AboutOption {
   const CLI::Option* option = nullptr;
   std::string name, rest;
@@ -79,7 +79,7 @@ std::string mismatch(const CLI::App& app, const std::string& message) {
   return fmt::format("{} needs {}", about.name, value_words(*about.option).text());
 }
 
-/// "Could not convert: --seed = abc": CLI11 could not make a number of it.
+/// "Could not convert: --seed = abc": CLI11 could not read a number.
 std::string not_converted(const std::string& message) {
   const std::size_t colon = message.find(": "), equals = message.find(" = ");
   if (colon == std::string::npos || equals == std::string::npos || equals < colon) return message;
@@ -134,11 +134,11 @@ std::string ValueWords::text() const {
   return range.empty() ? value : fmt::format("{} ({})", value, range);
 }
 
-// CLI11 writes a validator as TYPE:{a,b}, or as TYPE:1 to 64.
+// CLI11 prints a validator as TYPE:{a,b} or as TYPE:1 to 64.
 ValueWords value_words(const CLI::Option& option) {
   if (option.get_type_size_max() == 0) return {};
   const std::string type = option.get_type_name();
-  // A type name may contain a colon (unix:PATH); a check with the name of its value adds nothing.
+  // A type name may contain a colon (unix:PATH); a check that is named like its value adds nothing.
   const std::size_t colon = type.find(':');
   const std::string limit = colon == std::string::npos ? "" : type.substr(colon + 1);
   const std::string name = type.substr(0, colon);
@@ -156,7 +156,7 @@ ValueWords value_words(const CLI::Option& option) {
 std::string default_words(const CLI::Option& option) {
   std::string by_default = option.get_default_str();
   std::erase_if(by_default, [](char c) { return c == '[' || c == ']'; });
-  // For an optional value, "-" is standard output.
+  // For an optional value, "-" means standard output.
   const bool said = option.get_description().find("(default: ") != std::string::npos;
   if (by_default.empty() || by_default == "-" || by_default == "0" || said) return "";
   return fmt::format("(default: {})", by_default);

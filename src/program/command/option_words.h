@@ -14,12 +14,12 @@ namespace offhook::command {
 /// "offhook measure latency"
 std::string full_name(const CLI::App& app);
 
-/// Suggests the correct name for a misspelt command or option. @param of the command that was expected to have it
+/// Suggests the correct name for a misspelt command or option. @param of the command in which it was expected
 /// @return "'advis' is not a command of offhook; the nearest command is 'advise'; all of them: offhook --help"
 std::string not_known(const CLI::App& of, const std::string& word);
 
-/// Makes every option and argument, also of the commands below, refuse an empty value: a script's variable that is not
-/// set.
+/// Makes every option and argument, also of subcommands, refuse an empty value, for example an unset variable of a
+/// script.
 void refuse_empty_values(CLI::App& app);
 
 /// Description of an option's value.
@@ -32,8 +32,8 @@ struct ValueWords {
 };
 ValueWords value_words(const CLI::Option& option);
 
-/// "(default: 60)", from the variable that the option sets; empty if there is no variable, if it is 0 or empty, which
-/// means "no value", or if the description contains it.
+/// "(default: 60)", from the variable that the option sets. Empty if there is no variable, if its value is 0 or empty
+/// ("no value"), or if the description contains it.
 std::string default_words(const CLI::Option& option);
 
 /// Text of --help.

@@ -17,7 +17,7 @@ std::unique_ptr<live_page::LivePage> open_page(const std::string& page, const st
                                                bool quiet) {
   if (page.empty()) return nullptr;
   const live_page::PageAddress address = live_page::parse_page_address(page);
-  flush_output();  // the page's process would otherwise inherit the buffers
+  flush_output();  // otherwise the page's process would inherit the buffers
   auto opened = std::make_unique<live_page::LivePage>(address, title, lines);
   say(quiet ? stderr : stdout, "live page: {}\n", opened->url());
   flush_output();

@@ -12,13 +12,13 @@ namespace offhook::command {
 /// `--page [ADDRESS:]PORT` of commands that run in real time.
 Option* add_page(App& app, std::string& page);
 
-/// Begins the page, and prints its address. Before the command has threads, cards or terminals.
-/// @param page  as given; empty: no page, and null is returned  @param quiet  standard output is reserved for JSON
+/// Starts the page and prints its address. Call it before the command has threads, cards or terminals.
+/// @param page  as given; empty: no page, returns null  @param quiet  standard output is reserved for JSON
 /// @throws std::runtime_error as LivePage
 std::unique_ptr<live_page::LivePage> open_page(const std::string& page, const std::string& title, std::size_t lines,
                                                bool quiet);
 
-/// Prints why the page has ended, if it has.
+/// Prints why the page ended, if it did.
 void tell_page_failure(live_page::LivePage* page);
 
 }  // namespace offhook::command

@@ -8,9 +8,9 @@
 
 namespace offhook::command {
 
-/// Loads the plug-ins that the first words name, as `--plugin FILE` or `--plugin=FILE`, and takes these words out. The
-/// libraries stay loaded. @throws std::runtime_error with one line for a file that is no plug-in of this version, or
-/// whose registration fails
+/// Loads the plug-ins that the first words name, as `--plugin FILE` or `--plugin=FILE`, and removes these words. The
+/// libraries remain loaded. @throws std::runtime_error with one line for a file that is not a plug-in of this version,
+/// or whose registration fails
 void load_plugins(std::vector<std::string>& words);
 
 }  // namespace offhook::command

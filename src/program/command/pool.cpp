@@ -40,10 +40,10 @@
 namespace offhook::command {
 namespace {
 
-constexpr std::int64_t kShowMs = 100;        // between two states of the live page
-constexpr std::int64_t kDrainMs = 100;       // between two readings of a line's events
-constexpr std::int64_t kLastMs = 1000;       // for a server's last octets to leave the modem
-constexpr std::int64_t kKillAfterMs = 5000;  // a program that ignores the hang-up
+constexpr std::int64_t kShowMs = 100;        // between two updates of the live page
+constexpr std::int64_t kDrainMs = 100;       // between two reads of a line's events
+constexpr std::int64_t kLastMs = 1000;       // time for a server's last octets to leave the modem
+constexpr std::int64_t kKillAfterMs = 5000;  // limit for a program that ignores the hang-up
 
 struct Options {
   std::string address, tty, exec, tcp, log, allow, page, context = "FIFO 50";
@@ -60,7 +60,7 @@ void log_line(const std::string& text) {
   say("{} {}\n", clock_text(), text);
 }
 
-/// A caller's number or name in a form for the environment of a program: one word of a shell.
+/// A caller's number or name in a form for a program's environment: one shell word.
 std::string safe_word(std::string_view text) {
   std::string word;
   for (const char c : text.substr(0, 64)) {
@@ -71,7 +71,7 @@ std::string safe_word(std::string_view text) {
   return word;
 }
 
-/// What all lines use.
+/// Resources that all lines use.
 struct Shared {
   const Options& options;
   PoolTrunk& trunk;
@@ -101,12 +101,12 @@ class PoolLine {
   modem::Session& session() { return *session_; }
   const std::string& device() const { return terminal_->device(); }
 
-  /// After the trunk's begin().
+  /// Call it after the trunk's begin().
   void begin() {
     line_ = &trunk_.line(number_);
     dce_ = std::make_unique<modem::Dce>(*line_, *terminal_, offer_.carriers, offer_.missing);
     dce_->heed_ring(false);
-    // The settings, as a program on the terminal gives them. They stay when it is closed.
+    // Settings that a program could also make on the terminal. They remain when it is closed.
     const int terminal = open(terminal_->device().c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
     const std::string_view settings = "AT&FE0Q1S0=1\r";
     [[maybe_unused]] const ssize_t n = write(terminal, settings.data(), settings.size());
@@ -138,10 +138,10 @@ class PoolLine {
     return watch_.view;
   }
 
-  /// Before the trunk's end().
+  /// Call it before the trunk's end().
   void end() { dce_.reset(); }
   bool has_call() const { return has_call_; }
-  /// The caller of the call, if there is one.
+  /// The caller of the call, if known.
   const std::string& caller() const { return caller_; }
   /// No further calls from now on.
   void drain() {
@@ -151,7 +151,7 @@ class PoolLine {
   /// The card is gone.
   bool failed() const { return failed_; }
 
-  /// @param refusal  why a call of this caller may not be taken; empty: it may
+  /// @param refusal  why a call of this caller is refused; empty: it is accepted
   void work(std::int64_t now, const std::function<std::string(const std::string& caller)>& refusal) {
     if (failed_) return follow(now);
     const bool rings = trunk_.rings(number_);
@@ -264,17 +264,17 @@ class PoolLine {
   modem::Traffic before_, traffic_;
   pid_t child_ = 0;
   std::optional<TcpProgram> connection_;  // of the present call, or of the last one until the server has closed it
-  std::size_t idle_room_ = 0;             // for octets to the caller, with none queued
+  std::size_t idle_room_ = 0;             // limit for octets to the caller without progress
 };
 
-/// Whether the caller has all octets of the server; without error control: whether the modem has sent them.
+/// Whether the caller has received all octets of the server or, without error control, the modem has sent them.
 bool PoolLine::has_sent_all(std::int64_t now) {
   const bool all = line_->writable() >= idle_room_ && line_->status().unsent == 0;
   if (!all || sent_at_ms_ == 0) sent_at_ms_ = now;
   return all && now - sent_at_ms_ >= kLastMs;
 }
 
-/// Without its connection the terminal is closed, and the modem hangs up.
+/// Without its connection, the terminal is closed and the modem hangs up.
 void PoolLine::follow_connection(std::int64_t now) {
   connection_->work(now);
   if (has_call_ && end_.empty()) end_ = connection_->failure();
@@ -285,8 +285,8 @@ void PoolLine::follow_connection(std::int64_t now) {
   sent_at_ms_ = 0;
 }
 
-/// In a new session, with the line's terminal as controlling terminal. Not by fork(): until its child's exec(), each
-/// page that a modem of the pool writes would be copied.
+/// In a new session, with the line's terminal as controlling terminal. Not by fork(), because until exec() each page
+/// that a modem of the pool writes would be copied.
 void PoolLine::start_program() {
   const std::string device = terminal_->device(), caller = "OFFHOOK_CALLER=" + safe_word(caller_),
                     line = fmt::format("OFFHOOK_LINE={}", number_), tty = "OFFHOOK_TTY=" + device;
@@ -298,7 +298,7 @@ void PoolLine::start_program() {
   const char* const arguments[] = {"sh", "-c", options_.exec.c_str(), nullptr};
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  // The first terminal that a session opens controls it.
+  // The first terminal that a session opens becomes its controlling terminal.
   posix_spawn_file_actions_addopen(&files, 0, device.c_str(), O_RDWR, 0);
   for (int fd = 1; fd < 3; ++fd) posix_spawn_file_actions_adddup2(&files, 0, fd);
   posix_spawnattr_t attributes;
@@ -312,7 +312,7 @@ void PoolLine::start_program() {
   if (posix_spawn(&child_, "/bin/sh", &files, &attributes, words, environment.data()) != 0) {
     child_ = 0;
     end_ = "the program did not start";
-    // As when a program ends: the terminal is opened and closed, and the modem hangs up.
+    // As at the end of a program: the terminal is opened and closed, and the modem hangs up.
     const int terminal = open(device.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
     dce_->work(monotonic_ms());
     if (terminal >= 0) close(terminal);
@@ -321,7 +321,7 @@ void PoolLine::start_program() {
   posix_spawn_file_actions_destroy(&files);
 }
 
-/// Until no more calls are accepted and none is in progress.
+/// Runs until no more calls are accepted and none is in progress.
 void serve(const std::vector<std::unique_ptr<PoolLine>>& lines, PoolTrunk& trunk, const Options& options,
            live_page::LivePage* page, const std::function<std::string(const std::string& caller)>& refusal) {
   const std::int64_t end = options.seconds > 0 ? monotonic_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;

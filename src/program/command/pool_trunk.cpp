@@ -19,7 +19,7 @@ namespace {
 
 using Say = std::function<void(const std::string&)>;
 
-/// The lines of an account. Its phone refuses calls beyond them as busy.
+/// The lines of an account. Its phone refuses further calls as busy.
 class SipTrunk final : public PoolTrunk {
  public:
   SipTrunk(const sip::SipPlace& place, std::size_t lines) : account_(place.account) {
@@ -61,7 +61,7 @@ class SipTrunk final : public PoolTrunk {
   std::vector<std::unique_ptr<sip::SipLine>> lines_;
 };
 
-/// A port. Each connection that has named its call goes to a free line; if there is none, it is closed.
+/// A port. Each connection that has named its call goes to a free line. If there is none, the connection is closed.
 class AudioSocketTrunk final : public PoolTrunk {
  public:
   AudioSocketTrunk(AudioSocketConfig config, std::size_t lines) : listener_(config.address) {
@@ -104,11 +104,11 @@ class AudioSocketTrunk final : public PoolTrunk {
   struct Line {
     std::unique_ptr<AudioSocketCard> card;
     State state = State::kFree;
-    int offered = -1;  // socket of a call that rings, until it is answered
+    int offered = -1;  // socket of a ringing call, until it is answered
     std::string caller;
   };
   static bool off_hook(const Line& line) { return oh_card_off_hook(&line.card->state()) != 0; }
-  /// The card may still be about to end the call before.
+  /// The card may not have ended the previous call yet.
   static bool is_free(const Line& line) {
     return line.state == State::kFree && !off_hook(line) && !line.card->has_connection();
   }
@@ -134,7 +134,7 @@ class AudioSocketTrunk final : public PoolTrunk {
   std::vector<modem::Session*> sessions_;
 };
 
-/// Channels. Their callers have no names. A call that is not answered keeps ringing.
+/// Channels. Their callers have no names. A call that is not answered continues to ring.
 class DahdiTrunk final : public PoolTrunk {
  public:
   DahdiTrunk(const std::vector<DahdiGroupChannel>& channels, std::size_t most, const Say& say) {

@@ -25,42 +25,42 @@ class PoolTrunk {
   virtual ~PoolTrunk() = default;
   virtual std::size_t lines() const = 0;
   virtual LiveCard& card(std::size_t line) = 0;
-  /// Of the line, for people.
+  /// Name of the line, for people.
   virtual std::string address(std::size_t line) const = 0;
-  /// Calls may come from now on. @param sessions  [lines()] of the cards; they outlive end()
+  /// Calls may arrive from now on. @param sessions  [lines()] of the cards; they must outlive end()
   virtual void begin(const std::vector<modem::Session*>& sessions) = 0;
-  /// After begin(), until end().
+  /// Call it after begin(), until end().
   virtual modem::CallLine& line(std::size_t line) = 0;
-  /// Lets its lines go.
+  /// Releases its lines.
   virtual void end() = 0;
 
-  /// Once for each round of the owner, before the lines. @param say  one line of the log
+  /// Call it once per round of the owner, before the lines. @param say  receives lines of the log
   virtual void work(std::int64_t now_ms, const std::function<void(const std::string&)>& say) = 0;
   virtual bool rings(std::size_t line) const = 0;
-  /// Of the ringing call; empty: unknown.
+  /// Caller of the ringing call; empty: unknown.
   virtual std::string caller(std::size_t line) const = 0;
-  /// Whether it can name callers at all.
+  /// Whether it can name callers.
   virtual bool names_callers() const { return true; }
   /// The line's modem gets the ringing call.
   virtual void answer(std::size_t) {}
-  /// The ringing call ends, or, if the network has no way to say so, is not taken.
-  /// @return whether it is over; otherwise it can ring for a while, and this is called in each round until rings() is
+  /// Ends the ringing call. If the network cannot express this, the call is not answered.
+  /// @return whether it is over. If not, it may continue to ring, and this is called in each round until rings() is
   /// false
   virtual bool refuse(std::size_t) { return false; }
-  /// The call that the modem had is over.
+  /// The call of the modem is over.
   virtual void ended(std::size_t) {}
-  /// The line, which has no call, takes no more.
+  /// The line, which has no call, accepts no more.
   virtual void close(std::size_t line) = 0;
-  /// For people, such as "SIP: registered"; empty: nothing to say.
+  /// For people, such as "SIP: registered"; empty: no state.
   virtual std::string news() const { return {}; }
 };
 
-/// Whether a line without a far end that signals the end of a ring still rings: rings come in bursts.
+/// Whether a line still rings if its far end does not signal the end of a ring, which comes in bursts.
 class RingBursts {
  public:
-  /// Longer than the pauses between two bursts of a ring, 4 s in most countries.
+  /// Longer than the pause between two bursts of a ring, which is 4 s in most countries.
   static constexpr std::int64_t kPauseMs = 6000;
-  /// Once for each round. A line that is off hook does not ring.
+  /// Call it once per round. A line that is off hook does not ring.
   void follow(bool burst, bool off_hook, std::int64_t now_ms) {
     if (burst) until_ms_ = now_ms + kPauseMs;
     if (off_hook || now_ms >= until_ms_) until_ms_ = 0;
@@ -72,8 +72,8 @@ class RingBursts {
 };
 
 /// @param address  sip:ACCOUNT, audiosocket:HOST:PORT,listen or dahdi:CHANNELS  @param lines  0: all channels of
-/// dahdi:, or kUsualLines  @param say  lines of the log
-/// @throws std::runtime_error: what was expected, or why it cannot be opened
+/// dahdi:, or kUsualLines  @param say  receives lines of the log
+/// @throws std::runtime_error with the expected form, or the reason why it cannot be opened
 std::unique_ptr<PoolTrunk> open_pool_trunk(const std::string& address, std::size_t lines,
                                            const std::function<void(const std::string&)>& say);
 inline constexpr std::size_t kUsualLines = 4, kMostLines = 256;

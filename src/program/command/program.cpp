@@ -75,7 +75,7 @@ std::string not_writable(const std::string& name) {
   return {};
 }
 
-/// Also in the commands below: a file that is written at the end is refused at once.
+/// Including subcommands: a file that is written at the end is refused immediately.
 void refuse_unwritable_files(CLI::App& app) {
   for (const char* name : {"--html", "--hgrm", "--memo", "--profile", "--receive", "--record", "--log"}) {
     CLI::Option* option = app.get_option_no_throw(name);
@@ -96,7 +96,7 @@ std::string letters(const std::string& word) {
   return word.substr(std::min(word.find_first_not_of('-'), word.size()));
 }
 
-/// "advise law" for "law": the path to the first command of this name below `of`; "": none
+/// "advise law" for "law": the path to the first command of this name below `of`; "" if there is none
 std::string path_below(const CLI::App& of, const std::string& word) {
   for (const CLI::App* command : of.get_subcommands([](const CLI::App*) { return true; })) {
     if (command->get_name() == word) return word;
@@ -232,12 +232,12 @@ Coloured error_head() {
   return {stderr, Tone::kBad, "offhook: error:"};
 }
 
-/// Parse the command line, and run its command.
+/// Parses the command line and runs its command.
 int run_command(int argc, const char* const* argv) {
   const std::vector<std::string> given(argv + std::min(argc, 1), argv + argc);
   const CommandOfPages command_of_pages(shell_line("offhook", given));
   std::vector<std::string> words = with_text_outputs(given);
-  command::load_plugins(words);  // before a word names their additions
+  command::load_plugins(words);  // before a word names what they add
   command::Action action;
   const auto app = command::make_app(action);
   CLI::App& cli = app->native();
@@ -246,7 +246,7 @@ int run_command(int argc, const char* const* argv) {
     return command::kOk;
   }
   try {
-    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    std::reverse(words.begin(), words.end());  // in the order that CLI11 expects
     cli.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     say("{}", help_lines(cli.help()));
@@ -261,7 +261,7 @@ int run_command(int argc, const char* const* argv) {
   return action();
 }
 
-/// The input that a command was given: the first word that is a file, or else a folder. "": none
+/// The input of a command: the first word that is a file, otherwise a folder. "" if there is none
 std::string input_of(int argc, const char* const* argv) {
   std::string folder;
   std::error_code ignored;
@@ -285,7 +285,7 @@ int run_program(int argc, const char* const* argv) {
     expect_output_complete();
     return status;
   } catch (const std::system_error& e) {
-    // The reader of a pipe left: the same status, with or without a handler for SIGPIPE.
+    // The reader of a pipe has left: the status is the same with and without a handler for SIGPIPE.
     if (e.code() == std::errc::broken_pipe) return 128 + SIGPIPE;
     say(stderr, "{} {}\n", error_head(), e.what());
   } catch (const std::bad_alloc&) {

@@ -13,19 +13,19 @@
 
 namespace offhook::command {
 
-/// 0: the transfer succeeded; 1: error; 2: the call ran but the context did not suffice; 130: interrupted.
+/// 0: the transfer succeeded; 1: error; 2: the call ran but the context was not sufficient; 130: interrupted.
 enum Exit { kOk = 0, kError = 1, kInsufficient = 2, kInterrupted = 130 };
 
-/// The action of the selected subcommand; set while the command line is parsed.
+/// The action of the selected subcommand, set while the command line is parsed.
 using Action = std::function<int()>;
 
-/// A root app with every subcommand. @param action is set by parsing; must outlive the app
+/// A root app with all subcommands. @param action is set by parsing, and must outlive the app
 std::unique_ptr<App> make_app(Action& action);
 
 /// @param shell "bash", "zsh" or "fish"
 std::string completion(const App& app, const std::string& shell);
 
-/// `--json [FILE.json]` and similar options: to standard output without a name. @param what  names the content
+/// `--json [FILE.json]` and similar options: without a name, to standard output. @param what  describes the content
 void add_text_output(App& app, const TextOption& option, TextOutput& to, const std::string& what);
 
 /// `--interrupt-priority N` and `--best-effort` of a command that runs live cards.
@@ -48,7 +48,7 @@ void add_trace(App& app, Action& action);
 void add_line(App& app, Action& action);
 void add_decode(App& app, Action& action);
 
-// Subcommands in a separate file. @param app  the tree that the subcommand describes
+// Subcommands in separate files. @param app  the tree that the subcommand describes
 void add_law(App& advise, Action& action);
 void add_admit(App& advise, Action& action);
 void add_export(App& report, Action& action);

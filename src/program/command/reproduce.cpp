@@ -54,7 +54,7 @@ int list(const std::vector<reproduce::Claim>& claims) {
   return kOk;
 }
 
-/// "calibrated (slot_priority)": with the unpublished constants that decide whether the row agrees.
+/// "calibrated (slot_priority)": includes the unpublished constants that decide whether the row agrees.
 std::string provenance_of(const reproduce::JudgedRow& row) {
   const std::string provenance(to_string(row.provenance));
   return row.hinges.empty() ? provenance : fmt::format("{} ({})", provenance, row.hinges);
@@ -89,7 +89,7 @@ std::string to_text(const ClaimResult& claim) {
   return out + "\n";
 }
 
-/// @return nothing when interrupted
+/// @return nothing if interrupted
 std::optional<reproduce::Sensitivity> scan(const Options& options) {
   const reproduce::Published table = reproduce::load_published("jones.table3");
   Progress progress("sensitivity", options.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
@@ -107,8 +107,8 @@ std::optional<reproduce::Sensitivity> scan(const Options& options) {
   }
 }
 
-/// The constants that are fitted, found again with Table 3; all that follows is run under them.
-/// @return nothing when interrupted
+/// The fitted constants, found again with Table 3. Everything after that is run with them.
+/// @return nothing if interrupted
 std::optional<reproduce::Calibration> hold_out(Options& options) {
   const reproduce::Published table = reproduce::load_published("jones.table3");
   Progress progress("calibration", options.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
@@ -128,12 +128,12 @@ std::optional<reproduce::Calibration> hold_out(Options& options) {
 }
 
 struct Made {
-  Claims claims;            ///< in order; without a result from where an interrupt came
-  std::ptrdiff_t kept = 0;  ///< of these from an earlier run
+  Claims claims;            ///< in order; after an interrupt, without results from there on
+  std::ptrdiff_t kept = 0;  ///< number of these from an earlier run
 };
 
-/// Reuses the results of an earlier run with the same settings in `folder`, makes the other claims and stores each
-/// when it is done, until interrupted.
+/// Reuses the results of an earlier run with the same settings in `folder`. Runs the other claims until interrupted,
+/// and stores each when it is done.
 Made make_claims(const std::vector<reproduce::Claim>& claims, const Options& options, const OutputFolder& folder) {
   const std::string identity = reproduce::identity(options.settings);
   std::vector<std::optional<ClaimResult>> results;
@@ -168,7 +168,7 @@ Made make_claims(const std::vector<reproduce::Claim>& claims, const Options& opt
   return made;
 }
 
-/// The same claims without the perturbation, and its effect. @return nothing when interrupted
+/// The same claims without the perturbation, and its effect. @return nothing if interrupted
 std::optional<reproduce::Effect> effect_of_perturbation(const std::vector<reproduce::Claim>& claims,
                                                         const Options& options, const OutputFolder& folder,
                                                         const Claims& perturbed) {
@@ -179,7 +179,7 @@ std::optional<reproduce::Effect> effect_of_perturbation(const std::vector<reprod
   return reproduce::effect_of(perturbed, before.claims);
 }
 
-/// results.json, results.csv and the page, and the first two again if requested.
+/// Writes results.json, results.csv and the page, and the first two again if requested.
 void write_results(const OutputFolder& folder, const reproduce::Results& results, const Options& options) {
   const auto out = record::to_json(reproduce::kResults, &results);
   const std::string json = json_text(out, 1) + "\n", csv = reproduce::to_csv(results.claims);

@@ -12,7 +12,7 @@ extern const record::Table kMeasureLatency, kMeasureStolen, kMeasureKernel, kMea
     kMeasureHost, kMeasureBank, kMeasureBatch, kMeasureCause, kMeasureDevice;
 extern const record::Table kKernelCall, kLaw, kLawCheck, kAdmission, kHost, kCardDevice, kTrace, kCardCall, kLine,
     kExport, kReport, kSweepPrinted, kSweepPlanned, kSweepShard, kDemo, kAdvised;
-/// One that had the CPU while a thread waited.
+/// A user of the CPU while a thread waited.
 extern const record::Table kCulprit;
 
 }  // namespace offhook::command

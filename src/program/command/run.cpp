@@ -69,7 +69,7 @@ std::string in_words(const RunSummary::Compression& c, std::uint64_t bytes) {
                      c.octets, bytes);
 }
 
-/// What the pump, or the DSL, radio or fax in its place, says about itself.
+/// What the pump reports about itself, or the DSL, radio or fax in its place.
 void add_pump(Table& table, const RunSummary& run) {
   if (run.dmt) {
     add_in_data(&table, run.dmt->trained_s);
@@ -149,8 +149,8 @@ std::span<const std::uint8_t> octets(const std::string& s) {
   return {reinterpret_cast<const std::uint8_t*>(s.data()), s.size()};
 }
 
-/// The same call in INT, under the same load: "on time" means in INT's time. Without a loss the far end heard the
-/// signal of INT, so a comparison is useless. @return none if it is not needed, or not possible
+/// The same call in INT, under the same load: "on time" is relative to INT's time. Without a loss, the far end received
+/// the signal of INT, so a comparison is useless. @return none if it is not needed or not possible
 std::optional<CallOutcome> reference_call(const Options& options, const hostsim::Scenario& scenario,
                                           const CallRunner& runner, const CallOutcome& outcome) {
   const std::optional<hostsim::Scenario> in_int = sweep::reference_of(scenario);
@@ -179,7 +179,7 @@ Tone tone_of_call(const RunSummary& run) {
   return tone == Tone::kBad && !run.device && !run.lost ? Tone::kNone : tone;
 }
 
-/// On standard error: that an earlier run with other keys is replaced, and which keys differ.
+/// On standard error: reports that an earlier run with other keys is replaced, and which keys differ.
 void note_replaced(const OutputFolder& folder, const hostsim::Scenario& scenario) {
   if (const std::string keys = changed_keys(folder.path(), scenario); !keys.empty())
     say(stderr, "offhook: {}: replacing the result of a run with another configuration ({})\n", folder.path().string(),

@@ -7,7 +7,7 @@
 
 namespace offhook {
 
-inline constexpr const char* kLogName = "events.ohlog";  ///< the event log: every figure derives from it
+inline constexpr const char* kLogName = "events.ohlog";  ///< the event log, from which every figure is derived
 inline constexpr const char* kSummaryName = "summary.json";
 inline constexpr const char* kScenarioName = "scenario.toml";  ///< the effective scenario
 inline constexpr const char* kLineName = "line.wav";           ///< near end left, far end right
@@ -15,7 +15,7 @@ inline constexpr const char* kReceivedName = "received.bin";   ///< a foreign mo
 inline constexpr const char* kTraceName = "trace.perfetto";
 inline constexpr const char* kReportName = "report.html";
 
-/// The event log that a user means by a folder or a file.
+/// The event log that the user names by a folder or a file.
 inline std::filesystem::path log_in(const std::filesystem::path& given) {
   return std::filesystem::is_directory(given) ? given / kLogName : given;
 }

@@ -52,10 +52,10 @@ bool is_socket(const std::string& path) {
   return lstat(path.c_str(), &there) == 0 && S_ISSOCK(there.st_mode);
 }
 
-/// The socket to the peer: one that already listens, or else one on which we listen until a peer connects. Two
-/// programs that start at once may both find no listener: the first to bind listens, the other connects.
+/// The socket to the peer: connects to a listener or, if there is none, listens until a peer connects. Two programs
+/// that start together may both find no listener. The first one to bind then listens, and the other connects.
 int meet(const std::string& path, const std::function<bool()>& keep_waiting) {
-  constexpr int kPatience = 10;  // checks of a socket without a listener: it may be about to
+  constexpr int kPatience = 10;  // checks of a socket without a listener, which may be about to listen
   std::optional<LocalListener> listener;
   for (int refusals = 0; !listener && keep_waiting();) {
     const int peer = connect_local(path);
@@ -65,7 +65,7 @@ int meet(const std::string& path, const std::function<bool()>& keep_waiting) {
         listener.emplace(std::move(*made));
         break;
       }
-      if (!is_socket(path)) remove_stale_socket(path);  // such as a link that leads nowhere
+      if (!is_socket(path)) remove_stale_socket(path);  // such as a link to a missing file
     } else if (peer == -ECONNREFUSED) {
       if (++refusals >= kPatience || !is_socket(path)) remove_stale_socket(path);
     } else if (peer != -EAGAIN) {
@@ -126,7 +126,7 @@ SocketModem::SocketModem(const FarEndAddress& address, std::function<bool()> kee
       socket_(meet(address.path, keep_waiting_)),
       to_peer_(std::uint64_t{kLineRateHz} * received_ratio, address.rate_hz),
       from_peer_(address.rate_hz, kLineRateHz) {
-  // Samples played before the peer's first block, less those that the peer has already written.
+  // Samples played before the peer's first block, minus those that the peer has already written.
   const auto ours = [&](std::uint32_t n) { return static_cast<int>(std::uint64_t{n} * kLineRateHz / address.rate_hz); };
   const int silence = ours(address.block_samples) - ours(address.ahead_samples) + 3;
   queued_.assign(static_cast<std::size_t>(std::max(silence, 0)), 0);
@@ -159,7 +159,7 @@ void SocketModem::exchange_block() {
   next_ = 0;
   if (transfer(true, block_.data(), block_.size() * sizeof block_[0])) {
     owed_ += address_.block_samples;
-    // As much as will be played until the next exchange; the rest may come later, or never.
+    // As much as will be played until the next exchange. The rest may come later, or never.
     const std::size_t due = std::size_t{address_.block_samples} * kLineRateHz / address_.rate_hz + 2;
     while (owed_ > 0 && queued_.size() < due) {
       const std::size_t n = (due - queued_.size()) * address_.rate_hz / kLineRateHz;
@@ -183,7 +183,7 @@ bool SocketModem::receive(std::uint32_t n) {
 
 bool SocketModem::transfer(bool write, void* bytes, std::size_t n) {
   auto* at = static_cast<char*>(bytes);
-  // For the whole block: a peer that only sends an octet from time to time has also stalled.
+  // For the whole block, because a peer that only sends an octet from time to time has also stalled.
   const auto given_up = std::chrono::steady_clock::now() + std::chrono::seconds(address_.patience_s);
   while (n > 0) {
     const ssize_t moved =
@@ -211,7 +211,7 @@ bool SocketModem::transfer(bool write, void* bytes, std::size_t n) {
   return true;
 }
 
-// A peer that has read all that it was given, and has answered before, is waiting as we are.
+// A peer that has read everything and has answered before is also waiting.
 std::string SocketModem::waits_for_more() const {
   int unread = 0;
   if (address_.ahead_samples == 0 || ioctl(socket_, SIOCOUTQ, &unread) != 0 || unread != 0) return "";

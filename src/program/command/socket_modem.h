@@ -33,9 +33,9 @@ namespace offhook {
 struct FarEndAddress {
   std::string path;
   std::uint32_t rate_hz = hostsim::kLineRateHz;
-  std::uint32_t block_samples = 0;  ///< n, at rate_hz; 0 in the text: 20 ms of them
-  std::uint32_t ahead_samples = 0;  ///< that the peer writes before it reads
-  int patience_s = 30;              ///< s of wall clock that the peer has for one block; then it is given up
+  std::uint32_t block_samples = 0;  ///< samples at rate_hz; 0 in the text: 20 ms
+  std::uint32_t ahead_samples = 0;  ///< samples that the peer writes before it reads
+  int patience_s = 30;              ///< s of real time that the peer has for one block; then the call is abandoned
 
   /// @throws std::runtime_error with the expected form
   static FarEndAddress parse(std::string_view text);
@@ -43,17 +43,17 @@ struct FarEndAddress {
 
 class SocketModem final : public hostsim::ForeignModem {
  public:
-  /// Connects to a socket that has a listener; else makes the socket and waits for a peer.
-  /// @param keep_waiting  called ten times per second; false: give up
-  /// @param received_ratio  samples that the line gives the peer for each of its own, 1 or 2
+  /// Connects to a socket that has a listener. Otherwise creates the socket and waits for a peer.
+  /// @param keep_waiting  called ten times per second; if it returns false, stops waiting
+  /// @param received_ratio  samples that the line gives to the peer for each of its own, 1 or 2
   /// @throws std::runtime_error
   SocketModem(const FarEndAddress& address, std::function<bool()> keep_waiting, std::uint32_t received_ratio = 1);
   ~SocketModem() override;
   SocketModem(const SocketModem&) = delete;
   SocketModem& operator=(const SocketModem&) = delete;
 
-  /// @param rx [received_ratio * n]  @param tx [n], at hostsim::kLineRateHz. The peer's samples come one block (and the
-  /// resamplers' 48 samples) later, or `ahead` sooner than that. Silence once it has failed.
+  /// @param rx [received_ratio * n]  @param tx [n], at hostsim::kLineRateHz. The peer's samples come one block (and 48
+  /// samples of the resamplers) later, minus `ahead`. After a failure, silence.
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override;
   std::string failure() const override { return failure_; }
 
@@ -69,15 +69,15 @@ class SocketModem final : public hostsim::ForeignModem {
   int socket_ = -1;
   std::string failure_;
   hostsim::Resampler to_peer_, from_peer_;
-  std::uint32_t owed_ = 0;            // samples of the peer for those that it has been given
+  std::uint32_t owed_ = 0;            // samples of the peer in response to those that it received
   bool has_answered_ = false;         // at least once
-  std::vector<std::int16_t> block_;   // filling up at the peer's rate
-  std::vector<std::int16_t> queued_;  // at kLineRateHz, from next_ on
+  std::vector<std::int16_t> block_;   // is filled at the peer's rate
+  std::vector<std::int16_t> queued_;  // at kLineRateHz, from next_ onwards
   std::size_t next_ = 0;
 };
 
-/// The modem of another program at the far end of the scenario's line; waits for it. @param address  see FarEndAddress
-/// @throws std::runtime_error: also if the line has no place for it
+/// Waits for the modem of another program at the far end of the scenario's line. @param address  see FarEndAddress
+/// @throws std::runtime_error, also if the line has no far end for it
 std::unique_ptr<SocketModem> make_far_end(const std::string& address, const hostsim::Scenario& scenario,
                                           std::function<bool()> keep_waiting);
 

@@ -39,7 +39,7 @@ fs::path folder_of(const Options& options) {
   return options.out.empty() ? fs::path("out") / fs::path(options.grid).stem() : fs::path(options.out);
 }
 
-/// The grid's plan in its folder: made now, or found there from an earlier start of the same sweep.
+/// The grid's plan in its folder: created now, or left there by an earlier start of the same sweep.
 sweep::Plan place_plan(const Options& options, const OutputFolder& output) {
   const fs::path& folder = output.path();
   sweep::Plan plan = sweep::read_grid(options.grid, options.shards);

@@ -33,7 +33,7 @@ SweepReport sweep_report(const sweep::Plan& plan, const std::vector<sweep::CellR
   for (const sweep::Axis& axis : plan.axes) report.axes.push_back(axis.key);
   report.rows = report_rows(plan, cells);
   report.tick_ms = 1000.0 / base.scenario().host.tick_hz;
-  // The law's line belongs to one device: only the context, the load and the seed may vary on the map.
+  // The law's line belongs to one device, so only the context, the load and the seed may vary on the map.
   const bool one_device = std::all_of(plan.axes.begin(), plan.axes.end(), [](const sweep::Axis& axis) {
     return axis.key.starts_with("context") || axis.key.starts_with("load.") || axis.key == "seed";
   });

@@ -15,14 +15,14 @@
 namespace offhook::command {
 
 bool is_sweep_folder(const std::filesystem::path& folder);
-/// The plan in the folder. @throws config::Error, std::runtime_error
+/// Reads the plan in the folder. @throws config::Error, std::runtime_error
 sweep::Plan load_plan(const std::filesystem::path& folder);
-/// Put the shards together and write the results. @throws config::Error naming missing, foreign or damaged shards
+/// Combines the shards and writes the results. @throws config::Error naming missing, foreign or damaged shards
 std::vector<sweep::CellResult> merge_sweep(const OutputFolder& folder, const sweep::Plan& plan);
-/// report.html once more. @return its path
+/// Writes report.html again. @return its path
 std::filesystem::path report_sweep(const std::filesystem::path& folder, const std::filesystem::path& out);
 
-/// Cells as rows of a report; reservations become points of its map.
+/// Cells as rows of a report, where reservations become points of its map.
 std::vector<SweepRow> report_rows(const sweep::Plan& plan, const std::vector<sweep::CellResult>& cells);
 
 }  // namespace offhook::command

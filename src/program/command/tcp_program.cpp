@@ -105,13 +105,13 @@ void TcpProgram::work(std::int64_t now_ms) {
 
 void TcpProgram::hang_up(std::int64_t now_ms) {
   if (over() || state_ == State::kLeaving) return;
-  tcflush(terminal_, TCOFLUSH);  // what has not come to the modem's side
+  tcflush(terminal_, TCOFLUSH);  // octets that have not reached the modem's side
   state_ = state_ == State::kConnecting ? State::kOver : State::kLeaving;
   until_ms_ = now_ms + kLeaveMs;
 }
 
 void TcpProgram::leave(std::int64_t now_ms) {
-  constexpr int kQuietRounds = 3;  // the modem may still write what it had kept for a full terminal
+  constexpr int kQuietRounds = 3;  // the modem may still write what it kept while the terminal was full
   const std::uint64_t before = to_server_.written();
   const int up = to_server_.move(terminal_, socket_);
   if (up == 0 && quiet_ < kQuietRounds) {

@@ -22,14 +22,14 @@
 
 namespace offhook::command {
 
-/// Octets on their way from one descriptor to another. Neither blocks.
+/// Octets on their way from one descriptor to another. Neither side blocks.
 class OctetFlow {
  public:
   enum class Sink : std::uint8_t { kTerminal, kSocket };
   explicit OctetFlow(Sink sink) : sink_(sink) {}
-  /// @param to  of the sink; -1: they are dropped  @return errno of a failure, or 0
+  /// @param to  descriptor of the sink; -1: drop the octets  @return errno of a failure, or 0
   int move(int from, int to);
-  bool ended() const { return ended_ && begin_ == end_; }  ///< and all octets are written
+  bool ended() const { return ended_ && begin_ == end_; }  ///< and all octets were written
   std::uint64_t written() const { return written_; }
 
  private:
@@ -46,18 +46,18 @@ class OctetFlow {
 /// Only from one thread.
 class TcpProgram {
  public:
-  /// Opens the terminal at once and begins to connect. @param terminal  device of the line, raw
+  /// Opens the terminal immediately and begins to connect. @param terminal  device of the line, raw
   TcpProgram(const InternetAddress& server, const std::string& terminal, std::int64_t now_ms);
   ~TcpProgram();
   TcpProgram(const TcpProgram&) = delete;
   TcpProgram& operator=(const TcpProgram&) = delete;
 
-  /// Every 10 ms or so.
+  /// Call it about every 10 ms.
   void work(std::int64_t now_ms);
   /// The call is over. What the modem has not read of the server's octets stays in the terminal.
   void hang_up(std::int64_t now_ms);
   bool server_ended() const { return state_ == State::kServerEnded; }
-  /// The reason, such as "TCP 127.0.0.1:23: Connection refused"; empty: it has not failed.
+  /// The reason, such as "TCP 127.0.0.1:23: Connection refused"; empty if it has not failed.
   const std::string& failure() const { return failure_; }
   bool over() const { return state_ == State::kOver || state_ == State::kFailed; }
 
@@ -75,7 +75,7 @@ class TcpProgram {
   OctetFlow to_caller_{OctetFlow::Sink::kTerminal}, to_server_{OctetFlow::Sink::kSocket};
   std::string failure_;
   std::int64_t until_ms_;
-  int quiet_ = 0;  // rounds of kLeaving in which the terminal had nothing
+  int quiet_ = 0;  // rounds of kLeaving in which the terminal had no data
 };
 
 }  // namespace offhook::command

@@ -16,7 +16,7 @@ namespace offhook::command {
 std::string csv_keys_text();
 std::string json_keys_text();
 
-/// The documents whose name has `part` in it.
+/// The documents whose name contains `part`.
 std::string documents_with(std::string_view text, std::string_view part);
 
 }  // namespace offhook::command

@@ -9,10 +9,10 @@
 
 namespace offhook::command {
 
-/// Of a histogram of ns, in us: statistics and bars, and the four quantiles that a context is judged by.
+/// A histogram of ns in us: statistics and bars, and the four quantiles by which a context is judged.
 extern const record::Table kTimes, kQuantiles;
 
-/// Rows of a context: the time of a service, and from request to service. @param service,dispatch  ns
+/// Rows for a context: the time of a service, and the time from request to service. @param service,dispatch  ns
 void add_times(Table& table, const LogLinearHistogram& service, const LogLinearHistogram& dispatch);
 
 }  // namespace offhook::command

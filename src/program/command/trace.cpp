@@ -38,7 +38,7 @@ struct Source {
 struct Cpu {
   int number = 0;
   std::uint64_t lost = 0;
-  std::vector<Source> sources;  ///< the most CPU time first
+  std::vector<Source> sources;  ///< in descending order of CPU time
 };
 struct Recorded {
   std::string origin;

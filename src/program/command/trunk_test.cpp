@@ -48,7 +48,7 @@ measure::TrunkResult test(LiveCard& a, LiveCard& b, const measure::TrunkConfig& 
   });
 }
 
-/// A call of the account with itself: its line 0 dials, its line 1 answers.
+/// A call from the account to itself: line 0 dials, line 1 answers.
 class OwnCall {
  public:
   OwnCall(const sip::SipPlace& place, const std::string& number)
@@ -72,7 +72,7 @@ class OwnCall {
   }
   RtpCard& a() { return a_; }
   RtpCard& b() { return b_; }
-  /// Why it is over; empty: it is not.
+  /// Why it is over; empty if it is not.
   std::string ended() const {
     for (const std::size_t line : {0, 1})
       if (const sip::CallInfo info = phone_->call(line); info.state == sip::CallState::kEnded)
@@ -131,7 +131,7 @@ std::string shown(const measure::TrunkDirection& d) {
              : d.path_name();
 }
 
-/// For people: without the options of an address, in which a password's file may be.
+/// For people: without the options of an address, which may name a password's file.
 std::string places(const Options& options) {
   std::vector<std::string> names;
   for (const std::string& place : options.places) names.push_back(printable(place.substr(0, place.find(','))));
