@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Print one line that names each test that did not run, with its reason, from the JUnit file that ctest wrote.
+"""Prints one line that names each test that did not run, with the reason, from the JUnit file of ctest.
 
 Usage: not_run.py FILE. Tests with the same reason are listed together. Exit status: 0; 1 if FILE cannot be read.
 """
@@ -12,7 +12,7 @@ GTEST_SKIP = re.compile(r"^\S+:\d+: Skipped\s*\n(.*?)\s*^\[", re.MULTILINE | re.
 
 
 def reason(case):
-    """@return why this test case did not run: the test's own words, or else those of ctest"""
+    """@return why this test case did not run: in the test's own words, or otherwise in those of ctest"""
     output = (case.findtext("system-out") or "").strip()
     found = GTEST_SKIP.search(output)
     if found and found.group(1):

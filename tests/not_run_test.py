@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""not_run.py over files that ctest itself writes: a skip by exit status, by a sentence and by GoogleTest; no skip; no test; no file."""
+"""not_run.py with files that ctest itself writes: a skip by exit status, by a sentence and by GoogleTest; no skip; no test; no file."""
 import os
 import subprocess
 import sys
@@ -20,7 +20,7 @@ set_tests_properties(google PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED")
 
 
 def line(tests):
-    """@return what not_run.py prints after ctest has run these tests"""
+    """@return the output of not_run.py after ctest has run these tests"""
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "CTestTestfile.cmake"), "w", encoding="ascii") as file:
             file.write(tests)
@@ -31,7 +31,7 @@ def line(tests):
 
 
 def expect(got, expected):
-    """Ends the test when they differ."""
+    """Ends the test if they differ."""
     if got != expected:
         sys.exit(f"expected {expected!r}, got {got!r}")
 

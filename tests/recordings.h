@@ -20,7 +20,7 @@ inline std::filesystem::path recordings() {
   return "../shared/recordings";
 }
 
-/// @return the first of these files of a folder of recordings() that is not on this machine; empty: all of them are
+/// @return the first of these files in a folder of recordings() that is not on this machine; empty if all exist
 inline std::string absent(const std::filesystem::path& folder, const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     if (!std::filesystem::exists(folder / file)) return folder / file;

@@ -295,7 +295,7 @@ class V90Call : public hostsim::DigitalEnd {
   std::vector<uint8_t> other_;
 };
 
-/// Lines on which V.92's procedures are tried: noise and echo of a poor loop, a clock that is off, the other law behind
+/// Lines for tests of V.92's procedures: noise and echo of a poor loop, a clock with an error, the other law behind
 /// a pad with robbed bits, a satellite.
 struct LineOfV92 {
   const char* name;

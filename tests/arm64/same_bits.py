@@ -5,8 +5,8 @@ loopback pumps of tests/live/kernel, whose results, a hash of every sample among
 
     same_bits.py PROGRAM BUILD [--flags "-O1"]
 
-PROGRAM is `two_modems` as built here in BUILD, whose commands are repeated for arm64; --flags are added to each. The
-vectors of dsp/blocks have to be NEON's. Skipped (77) without cross compiler or qemu-aarch64.
+PROGRAM is `two_modems` as built in BUILD, whose commands are repeated for arm64 with the additional --flags. The
+vectors of dsp/blocks must be those of NEON. Skipped (77) without a cross compiler or qemu-aarch64.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def out(*command, **more):
 
 
 def needed(objects):
-    """Of {object: ...} those that the program consists of, by what each defines and what it leaves to others."""
+    """Of {object: ...}, the objects of the program, found by the symbols that each one defines and needs."""
     defines, wants, todo = {}, {}, []
     for o in objects:
         for line in out("nm", "-P", o).splitlines():
@@ -88,7 +88,7 @@ def main():
             print("dsp/blocks/kernels.cpp has no NEON in it")
             return 1
         subprocess.run([CROSS + "g++", "-static", "-o", f"{folder}/two_modems", *objects, "-lpthread"], check=True)
-        # Its status is that of the stack, which is another processor's affair.
+        # Its status depends on the stack, which differs on another processor.
         there = subprocess.run(["qemu-aarch64", f"{folder}/two_modems"], capture_output=True, text=True, check=False,
                                timeout=1500).stdout  # fmt: skip
     here = out(options.program)

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Advice of three minutes against two simulated hours on five other seeds, for devices and hosts.
+"""Compares advice from three minutes with two simulated hours on five other seeds, for devices and hosts.
 
     tests/bench/advice_pairs.py build/release/src/offhook [--devices g-lite ...] [--hosts win98-games ...] [--hours 2]
                                 [--keep pairs.jsonl [--older]] [--cpu-minutes 20]
 
-Runs `offhook advise DEVICE HOST --verify HOURS` for each pair and prints its row at once: the advice; the time between
-losses that the advice relies on (`not`: the context that comes closest, without a further promise; `none`: nothing is
-promised); the time that `offhook mttf` computes, if the host's latencies are known; and the simulated losses. With --keep
-each pair is also a line of that file. A pair that is there from the same program and as many hours does not run again;
-with --older, from any program. With --cpu-minutes no pair begins after that CPU time. The exit status is 1 if an advice
-was safer than the simulation, or could not be given, and 2 if pairs are left.
+Runs `offhook advise DEVICE HOST --verify HOURS` for each pair and prints its row immediately: the advice; the time
+between losses that it claims (`not`: the context that comes closest, without a claim; `none`: no claim); the time from
+`offhook mttf`, if the host's latencies are known; and the simulated losses. With --keep, each pair is also a line of that
+file. A pair from the same program with the same hours is not run again; with --older, a pair from any program. With
+--cpu-minutes, no pair starts after that CPU time. Exit status: 1 if advice claimed more than the simulation shows, or
+failed; 2 if pairs remain.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-VERIFY_RUNS = 5  # of `offhook advise --verify`
+VERIFY_RUNS = 5  # from `offhook advise --verify`
 TRACES = Path(__file__).resolve().parents[2] / "traces/data"
-NO_HOST = "linux"  # of traces alone: `offhook advise` asks for a version
+NO_HOST = "linux"  # for traces only: `offhook advise` requires a version
 
 
 def names(folder: str) -> list[str]:
@@ -36,7 +36,7 @@ def names(folder: str) -> list[str]:
 
 
 def mean_time_to_underrun(offhook: Path, device: str, host: str, context: str, hours: float) -> str:
-    """What `offhook mttf` simulates for that device in that context; nothing where it knows no latencies of the host."""
+    """The result of `offhook mttf` for that device in that context; nothing if the host's latencies are unknown."""
     command = [offhook, "mttf", host, "--device", device, "--context", context, "--hours", str(hours), "--json"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode != 0:
@@ -53,14 +53,14 @@ def span(seconds: float) -> str:
 
 
 def run_pair(offhook: Path, device: str, host: str, hours: float, threads: int) -> dict:
-    """What came of a pair: `row` to print after its names, and whether the advice is `wrong`."""
+    """The result of a pair: `row` to print after its names, and whether the advice is `wrong`."""
     command = [offhook, "advise", device, host, "--json", "--threads", str(threads), "--verify", str(hours)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     try:
         advice = json.loads(run.stdout)
     except json.JSONDecodeError:
         return {"row": run.stderr.strip()[-80:], "wrong": True}
-    if advice["context"] is None:  # no context suffices, or comes close: nothing is promised, nothing is run
+    if advice["context"] is None:  # no context is sufficient or comes close, so nothing is claimed or run
         return {"row": f"{'none':22} {'nothing':>14} {'-':>9} {'-':>12} {'-':>8}", "wrong": False}
     chosen = next(t for t in advice["trials"] if t["context"] == advice["context"])
     seen, relied = advice["verified"], chosen["between_losses"]
@@ -73,7 +73,7 @@ def run_pair(offhook: Path, device: str, host: str, hours: float, threads: int) 
 
 
 def read_kept(keep: Path | None) -> dict:
-    """@return {(device, host, hours, program): pair}, and the latest of each without its program, (device, host, hours)"""
+    """@return {(device, host, hours, program): pair}, and the latest of each without the program, (device, host, hours)"""
     kept = {}
     if keep is not None and keep.exists():
         for line in keep.read_text().splitlines():
@@ -81,12 +81,12 @@ def read_kept(keep: Path | None) -> dict:
                 pair = json.loads(line)
                 kept[tuple(pair["of"])] = kept[tuple(pair["of"][:3])] = pair
             except (ValueError, KeyError, TypeError):
-                continue  # a line that was being written when the run was killed
+                continue  # a line that was incomplete when the run was killed
     return kept
 
 
 def append(keep: Path, pair: dict) -> None:
-    """A line of its own, whatever a run that was killed left of its last one."""
+    """Starts a new line, because a killed run may have left a partial one."""
     broken = keep.exists() and keep.read_bytes()[-1:] not in (b"", b"\n")
     with keep.open("a") as file:
         file.write(("\n" if broken else "") + json.dumps(pair) + "\n")

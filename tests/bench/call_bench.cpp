@@ -19,7 +19,7 @@ void report(benchmark::State& state, double simulated_s, double events) {
   state.counters["events_per_sim_s"] = events / simulated_s;
 }
 
-// Interrupts, DPCs, a thread, a spinner, the clock: the host in full, logging every event.
+// Interrupts, DPCs, a thread, a spinner and the clock: the whole host, logging every event.
 void cost_profile(benchmark::State& state, const char* context, const char* devices = "") {
   hostsim::Scenario s = test::scenario(context);
   for (const char* kind : {"network", "ide-dma", "usb"})
@@ -46,7 +46,7 @@ BENCHMARK_CAPTURE(cost_profile, THR_24, "THR 24")->Unit(benchmark::kMillisecond)
 BENCHMARK_CAPTURE(cost_profile, RES_2_8, "RES 2/8")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(cost_profile, RES_4_16_strict, "RES 4/16 strict")->Unit(benchmark::kMillisecond);
 
-// And time stolen by devices: 8100 segments, 36 disk transfers, 1000 USB frames a second.
+// Additional devices: 8100 segments, 36 disk transfers and 1000 USB frames per second.
 BENCHMARK_CAPTURE(cost_profile, THR_24_network, "THR 24", "network")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(cost_profile, RES_2_8_all_devices, "RES 2/8", "network ide-dma usb")->Unit(benchmark::kMillisecond);
 

@@ -50,7 +50,7 @@ Recording record(const char* cable, bool full_rate) {
   return r;
 }
 
-/// One end, and what it is given.
+/// One end and its input.
 struct Replay {
   const Recording& r;
   bool remote, full_rate;
@@ -59,7 +59,7 @@ struct Replay {
   const std::vector<std::int16_t>& heard() const { return remote ? r.to_remote : r.to_central; }
   std::size_t rx() const { return remote ? r.ratio : 1; }
   std::size_t tx() const { return remote ? 1 : r.ratio; }
-  /// @param around  called with each piece's first period and what processes it
+  /// @param around  called with the first period of each piece and the function that processes it
   template <typename Around>
   void run(std::size_t piece, Around around) const {
     test::DmtCall::End end;
@@ -72,7 +72,7 @@ struct Replay {
     c.port.put_bits = [](void*, const std::uint8_t*, std::size_t) {};
     std::vector<std::int16_t> sent(tx() * piece);
     void* self = std::aligned_alloc(64, type()->size(&c));
-    std::memset(self, 0, type()->size(&c));  // no page is touched for the first time in a call
+    std::memset(self, 0, type()->size(&c));  // so that no page is first touched in a call
     around(-1, [&] {
       if (type()->init(self, &c) != 0) std::abort();
     });
@@ -84,8 +84,8 @@ struct Replay {
   }
 };
 
-/// Floating-point operations of a symbol's two transforms and of the time-domain equaliser: what no way of writing it
-/// can do without. Real transforms of n points: 2.5 n log2 n.
+/// Floating-point operations of a symbol's two transforms and of the time-domain equaliser, which every implementation
+/// needs. Real transforms of n points: 2.5 n log2 n.
 double operations(const Replay& replay) {
   const dmt::Band down = replay.full_rate ? dmt::kFullDown : dmt::kLiteDown, up = dmt::kLiteUp;
   const auto transform = [](const dmt::Band& band) { return 2.5 * band.points * std::log2(band.points); };

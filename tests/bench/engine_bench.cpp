@@ -29,7 +29,7 @@ class Job final : public Program {
 
 class Release final : public Event {
  public:
-  /// @param planned  of an interrupt: it and its DPC; empty: not known
+  /// @param planned  of an interrupt: its cost and its DPC's; empty: unknown
   Release(Engine& engine, Cpu& cpu, EntityId id, Ns period, std::vector<PlannedJob> planned)
       : engine_(engine), cpu_(cpu), id_(id), period_(period), planned_(std::move(planned)) {}
   void fire(Ns now) override {
@@ -64,7 +64,7 @@ struct Host {
   void every(EntityId id, Ns period, std::vector<PlannedJob> planned = {}) {
     engine.at(0, *releases.emplace_back(std::make_unique<Release>(engine, cpu, id, period, std::move(planned))));
   }
-  /// An interrupt of this cost, and its DPC, 0: none.
+  /// An interrupt and its DPC with these costs; 0: none.
   void interrupt_every(Ns period, const char* name, int level, Ns cost, Ns dpc_cost) {
     EntityId dpc = kNoEntity;
     if (dpc_cost > 0) dpc = cpu.add_dpc({std::string(name) + " dpc"}, job(dpc_cost));
@@ -73,7 +73,7 @@ struct Host {
     if (dpc_cost > 0) planned.push_back({dpc, dpc_cost});
     every(id, period, std::move(planned));
   }
-  // Log-spaced periods, equal shares: U = 0.75 in all.
+  // Log-spaced periods with equal shares: U = 0.75 in total.
   void add_edf_tasks() {
     for (int i = 0; i < 10; i++) {
       const Ns period = static_cast<Ns>(4e6 * std::pow(25.0, i / 9.0));
@@ -108,7 +108,7 @@ BENCHMARK(BareCoreTenEdfTasks)->Unit(benchmark::kMillisecond);
 
 void FullHostInterruptsDpcsStolenTime(benchmark::State& state) {
   Host host;
-  // 1024 Hz clock, a network card's 1000 interrupts a second and a disk's 250, both with DPCs: 6 % of the CPU.
+  // A clock of 1024 Hz, a network card with 1000 interrupts a second and a disk with 250, both with DPCs: 6 %.
   host.interrupt_every(976'562, "clock", 5, 10'000, 0);
   host.interrupt_every(1'000'000, "net", 3, 5'000, 25'000);
   host.interrupt_every(4'000'000, "disk", 2, 8'000, 60'000);

@@ -33,7 +33,7 @@ void report(benchmark::State& state) {
   state.counters["event"] = benchmark::Counter(events, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
-/// kSlots events a time, then the ring is emptied with the clock stopped.
+/// kSlots events at a time; then the ring is emptied while the clock is stopped.
 template <typename Clock>
 void write_events(benchmark::State& state, Clock now) {
   Log log;
@@ -59,7 +59,7 @@ void WriteWithRdtsc(benchmark::State& state) {
 }
 BENCHMARK(WriteWithRdtsc);
 
-/// The floor: a time stamp and a store into a ring that nobody else reads, writes or fills.
+/// The minimum: a time stamp and a store into a ring that has no other reader or writer and never fills.
 void BareRingWithRdtsc(benchmark::State& state) {
   std::vector<oh_event> ring(kSlots);
   std::uint64_t head = 0;

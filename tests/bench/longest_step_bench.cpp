@@ -50,7 +50,7 @@ void measure(const oh_pump_type& type, int runs) {
       const oh_pump_config config = config_of(type, end);
       const std::size_t bytes = type.size(&config);
       self[end] = std::aligned_alloc(64, bytes);
-      std::memset(self[end], 0, bytes);  // no page is touched for the first time in a call
+      std::memset(self[end], 0, bytes);  // so that no page is first touched in a call
       if (type.init(self[end], &config) != 0) std::abort();
       ns[end].resize(kSamples, 1e9f);
     }
@@ -134,7 +134,7 @@ void print_stretches(const char* name, const std::vector<Stretch>& least) {
               longest.ns / 1000, where, OH_KERNEL_SLICE, data[data.size() / 2] / 1000);
 }
 
-/// The two modems of V.90 hear what they heard in a call, in pieces.
+/// The two modems of V.90 receive the samples of an earlier call, in pieces.
 void measure_v90(int runs) {
   V90Call::Options o;
   o.trunk.noise_dbm0 = -80;

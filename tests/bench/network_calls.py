@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Calls over simulated networks: do they stay up, are the bytes whole, and what is the throughput next to the clean network's?
+"""Calls over simulated networks: do they last, are the bytes correct, and how is the throughput relative to a clean network?
 
     tests/bench/network_calls.py build/release/src/offhook --keep calls.jsonl [--calls 100] [--modem v34] [--loss 0.001]
                                  [--cpu-minutes 20]
 
-Each call is `offhook run` of a digital trunk whose packets are lost with the probability of --loss. The playout buffer of
-one direction moves by 10 or 20 ms every 30 s, and the clocks differ by up to 50 ppm; both are drawn from the call's
-number, which is also the seed. Delays vary by --jitter-ms: exponential, with that mean. A buffer of fixed depth
-(--buffer-ms) delays each packet by its depth and loses those that are later; no other effect of jitter reaches the
-samples. The first calls (--clean) also run on the same line with the same clocks and
-delay, but without losses and moves. All transfer bytes for --seconds
-at the highest rate of the modem. Each call is a line of the file of --keep; calls that are there from the same program do
-not run again. With --cpu-minutes no call begins after that CPU time. The exit status is 1 if a call did not stay up or bytes
-were wrong, and 2 if calls are left.
+Each call is `offhook run` of a digital trunk whose packets are lost with the probability of --loss.
+The playout buffer of one direction moves by 10 or 20 ms every 30 s, and the clocks differ by up to
+50 ppm. Both are random, with the call's number as seed. Delays have an exponential distribution
+with the mean --jitter-ms. A buffer of fixed depth (--buffer-ms) delays each packet by its depth and
+loses later ones. Jitter has no other effect on the samples. The first calls (--clean) also run on
+the same line with the same clocks and delay, but without losses and moves. All calls transfer bytes
+for --seconds at the highest rate of the modem. Each call is a line of the --keep file. Calls of the
+same program in that file are not run again. With --cpu-minutes, no call starts after that CPU time.
+Exit status: 1 if a call ended early or bytes were wrong, 2 if calls remain.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def read_kept(keep: Path) -> dict:
                 row = json.loads(line)
                 kept[tuple(row["of"])] = row
             except (ValueError, KeyError, TypeError):
-                continue  # a line that was being written when the run was killed
+                continue  # a line that was incomplete when the run was killed
     return kept
 
 
@@ -97,7 +97,7 @@ def cpu_minutes() -> float:
 
 
 def summary(rows: list[dict], what: str) -> int:
-    """@return calls that did not stay up"""
+    """@return calls that ended early"""
     good = [r for r in rows if not r["failure"]]
     for r in rows:
         if r not in good:

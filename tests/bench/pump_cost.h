@@ -32,9 +32,9 @@ extern "C" __attribute__((noinline)) inline void measured(const oh_pump_type* ty
 
 namespace offhook::test {
 
-/// BitTester's sequence, 28 bits at a time, so that a pump that moves many at once is not charged for the tester.
+/// The sequence of BitTester, 28 bits at a time: the tester must cost a pump that moves many bits nothing.
 struct BlockTester {
-  uint64_t tx = 1, rx = 0;  // the last 31 bits, the oldest in bit 0
+  uint64_t tx = 1, rx = 0;  // the last 31 bits, the oldest one in bit 0
   uint64_t good = 0, bad = 0;
 
   static constexpr int kHistory = 31;
@@ -51,7 +51,7 @@ struct BlockTester {
     good += static_cast<uint64_t>(n) - wrong;
     rx = with(rx, bits, n);
   }
-  /// Whole octets of a block, and what is left.
+  /// Whole octets of a block, and the remaining bits.
   static int piece(size_t left) { return left < 24 ? static_cast<int>(left) : 24; }
   static void get_bits(void* user, uint8_t* octets, size_t n) {
     for (size_t k = 0; k < n; k += 24) {
@@ -72,7 +72,7 @@ struct BlockTester {
   oh_bit_port port() { return {get_bit, put_bit, this, get_bits, put_bits}; }
 };
 
-/// What an end hears of itself, in dB below what it sends; far away: none.
+/// Echo of an end's own signal, in dB below it; a large value means none.
 struct Echoes {
   double near_db = 400, far_db = 400;
 };
@@ -80,8 +80,8 @@ struct Echoes {
 class TwoWires {
  public:
   static constexpr int kBlock = 40;
-  static constexpr int kHybrid = 40;   ///< samples of a hybrid's impulse response
-  static constexpr int kOneWay = 160;  ///< samples from end to end; twice that to the far echo
+  static constexpr int kHybrid = 40;   ///< samples in the impulse response of a hybrid
+  static constexpr int kOneWay = 160;  ///< samples between the ends; the far echo takes twice that
 
   TwoWires(const oh_pump_type* type, const Echoes& echoes) : type_(type) {
     std::mt19937 random(1);
@@ -115,7 +115,7 @@ class TwoWires {
     }
     return false;
   }
-  /// Nanoseconds a sample of each block of both ends.
+  /// Nanoseconds per sample for each block of both ends.
   std::vector<double> run(double seconds) {
     ns_.clear();
     for (int k = 0; k < seconds * 8000 / kBlock; ++k) block(true);
@@ -128,7 +128,7 @@ class TwoWires {
     return s;
   }
   const BlockTester& bits(int end) const { return bits_[end]; }
-  /// FNV-1a over all that both ends sent: the same for pumps that compute the same.
+  /// FNV-1a over everything that both ends sent, so equal for pumps that compute the same.
   uint32_t hash() const { return hash_; }
 
  private:
@@ -140,7 +140,7 @@ class TwoWires {
   }
   void block(bool timed) {
     int16_t rx[2][kBlock], tx[kBlock];
-    for (int i = 0; i < kBlock; ++i) {  // sample i hears what was sent i samples after the oldest of these delays
+    for (int i = 0; i < kBlock; ++i) {  // sample i receives what was sent i samples after the oldest of these delays
       const int back = kBlock - 1 - i;
       for (int end : {0, 1}) {
         const std::vector<double>&own = sent_[end], &other = sent_[1 - end];
@@ -176,8 +176,8 @@ class TwoWires {
   uint32_t hash_ = 0x811c9dc5;
 };
 
-/// Markdown rows: a pump without echoes and with the usual ones. @return whether all calls connected and no bit was
-/// wrong
+/// Markdown rows: a pump without echoes and with the usual ones. @return whether all calls connected and all bits were
+/// correct
 inline bool print_cost(const oh_pump_type* type, double connect_s, double seconds) {
   std::printf(
       "| %s | ns a sample: median | 90 %% | bit/s | wrong bits | samples | hash |\n|---|---|---|---|---|---|---|\n",

@@ -25,8 +25,8 @@ using namespace offhook;
 
 constexpr std::size_t kRuns = 7, kPiece = 50, kPieces = 20'000, kBegin = 2'000;  // 0.25 s, data mode from 0.025 s
 
-/// Floating-point operations of a slot, which no way of writing it can do without: complex samples through filters,
-/// two operations for each real product.
+/// Floating-point operations of a slot, which every implementation needs: complex samples through filters, with two
+/// operations per real product.
 struct Arithmetic {
   double filters = 0, transforms = 0, equaliser = 0;
   double all() const { return filters + transforms + equaliser; }
@@ -40,14 +40,14 @@ constexpr double complex_taps(unsigned taps) {
 double transform(unsigned points) {
   return 5.0 * points * std::log2(points);
 }
-/// Of the two phases of a half-band filter one is a delay.
+/// One of the two phases of a half-band filter is a delay.
 constexpr unsigned kHalfBandPhase = (radio::kHalfBandTaps - 1) / 2;
 
 Arithmetic sent(const radio::SingleCarrier::Sender& s) {
   using S = radio::SingleCarrier;
   return {s.samples() * (real_taps(2 * S::kFilterSymbols) + real_taps(kHalfBandPhase)), 0, 0};
 }
-/// The detector's transforms: of the signal, and back for each offset that it tries; once a burst.
+/// The detector's transforms, once per burst: of the signal, and back for each offset that it tries.
 Arithmetic heard(const radio::SingleCarrier::Sender& s) {
   using S = radio::SingleCarrier;
   std::array<radio::Complex, S::kPreambleSymbols> any;
@@ -70,7 +70,7 @@ Arithmetic heard(const radio::Ofdm::Sender& s) {
           0};
 }
 
-/// Slots of one kind: what they cost, against their arithmetic.
+/// Slots of one kind: their cost, relative to their arithmetic.
 void print_slots(const char* what, const std::vector<double>& ns, const Arithmetic& a, unsigned octets) {
   const double mean = std::accumulate(ns.begin(), ns.end(), 0.0) / static_cast<double>(ns.size());
   std::printf(
@@ -131,7 +131,7 @@ void measure(const oh_pump_type& type) {
         "step %.0f of %u samples\n",
         type.name, end == 0 ? "calls  " : "answers", states[end], mean / kPiece,
         mean / kPiece * type.formats[0].rx.rate_hz * 1e-7, longest, type.longest_step);
-    std::vector<double> slots[2];  // the caller's, the answerer's
+    std::vector<double> slots[2];  // two ends: the caller's, the answerer's
     constexpr std::size_t kSlotPieces = slot_samples / kPiece;
     for (std::size_t t = 0; t + kSlotPieces <= data.size(); t += kSlotPieces)
       slots[t / kSlotPieces % 2].push_back(std::accumulate(&data[t], &data[t] + kSlotPieces, 0.0));

@@ -15,10 +15,10 @@ namespace offhook::test {
 
 struct Stretch {
   double ns;
-  double at_s;  ///< negative: of the set-up
+  double at_s;  ///< negative: belongs to the set-up
 };
 
-/// Of the run under way.
+/// For the current run.
 class Stretches {
  public:
   static void begin(double at_s) {
@@ -40,7 +40,7 @@ class Stretches {
   static inline double at_s_ = 0, began_ns_ = 0;
 };
 
-/// @param run  the same each time; says Stretches::begin() and end() around each call of a pump
+/// @param run  does the same each time; calls Stretches::begin() and end() around each call of a pump
 template <typename Run>
 std::vector<Stretch> least_stretches(int runs, Run run) {
   std::vector<Stretch> least;

@@ -26,7 +26,7 @@
 namespace {
 
 constexpr size_t kBlock = 100;
-constexpr int kTrained = 20 * 8000 / int(kBlock);  // blocks until both ends carry data, amply
+constexpr int kTrained = 20 * 8000 / int(kBlock);  // blocks until both ends certainly carry data
 
 struct Bits {
   uint32_t state = 1, sum = 0;
@@ -45,7 +45,7 @@ void report(benchmark::State& state) {
   state.counters["sample"] = benchmark::Counter(samples, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
-/// Two ends; `end(i, rx, tx)` processes a block.
+/// Two ends. `end(i, rx, tx)` processes a block.
 template <class End>
 struct Call {
   End end;
@@ -134,7 +134,7 @@ int count(int seconds) {
   return 0;
 }
 
-// Wrong bits of both directions in 2 * `seconds` of 2400 bit/s; a wrong one counts three times with the tester.
+// Wrong bits of both directions in 2 * `seconds` of 2400 bit/s. The tester counts each wrong bit three times.
 double error_rate(const oh_pump_type* type, double snr_db, size_t seconds) {
   using namespace offhook::test;
   BitTester bits[2];
@@ -164,7 +164,7 @@ int need() {
     std::printf("| %s | %.1f |\n", row.name, snr + kBandDb);
     std::fflush(stdout);
   }
-  // 16 points, a quarter of the symbol's errors a bit, and twice as many for each differential pair.
+  // 16 points: a quarter of the symbol errors per bit, and twice that for each differential pair.
   double low = 0, high = 40;
   while (high - low > 0.001) {
     const double db = (low + high) / 2;

@@ -23,7 +23,7 @@ using offhook::test::BitTester;
 using offhook::test::LineConfig;
 using offhook::test::PumpPair;
 
-constexpr double kBandDb = 2.218;  // 4000 Hz over 2400 Hz: PumpPair's SNR is that of 4 kHz
+constexpr double kBandDb = 2.218;  // 4000 Hz over 2400 Hz, because PumpPair's SNR refers to 4 kHz
 
 struct Ends {
   BitTester bits[2];
@@ -44,7 +44,7 @@ double q(double x) {
   return 0.5 * std::erfc(x / std::sqrt(2));
 }
 
-// Signal over noise at which square QAM of so many bits a symbol has a bit error rate of 1e-5.
+// SNR at which square QAM with this many bits per symbol has a bit error rate of 1e-5.
 double uncoded_db(int bits) {
   const double m = std::pow(2, bits);
   double low = 0, high = 40;
@@ -68,7 +68,7 @@ void cost() {
   std::printf("\nState: %zu bytes.\n", oh_v32bis_type()->size(&c));
 }
 
-// Fixed rate: noise for 1.5 s at a time, so that the pump does not renegotiate.
+// Fixed rate: noise in intervals of 1.5 s, so that the pump does not renegotiate.
 void need() {
   std::printf("\n### What each rate needs (SNR in 2400 Hz for a bit error rate of 1e-5, in steps of 0.5 dB)\n\n");
   std::printf("| bit/s | measured | theory | asked for at start-up |\n|---|---|---|---|\n");

@@ -101,7 +101,7 @@ void BM_Decoder(benchmark::State& state) {
 }
 BENCHMARK(BM_Decoder)->Name("decoder/33600");
 
-// Everything that one channel costs in data mode, a sample of each direction: encoder, modulator, echo canceller,
+// The total cost of one channel in data mode, per sample of each direction: encoder, modulator, echo canceller,
 // receiver, Viterbi decoder (64 states), decoder; with precoder and non-linear encoding.
 class Channel {
  public:
@@ -114,7 +114,7 @@ class Channel {
     far_modulator_.init(kBand, 2000, {}, {}, kernels);
     receiver_.init(kBand, {pp_symbol, kPpSymbols}, kernels);
     canceller_.init(kBand, 0, 800, kernels);
-    // S, S-bar, PP, TRN from the far end, for the receiver to be at work.
+    // S, S-bar, PP and TRN from the far end, so that the receiver runs.
     int n = 0;
     TrainingEncoder trn(kGpc, TrainingPoints::k4);
     receiver_.set_task(Receiver::Task::kTrain);
@@ -148,7 +148,7 @@ class Channel {
   float step() {
     const float x = line_[at_];
     at_ = at_ + 1 == kLine ? 0 : at_ + 1;
-    // The line has no echo on it: what the canceller makes of it is thrown away.
+    // The line has no echo, so the output of the canceller is discarded.
     if (echo_) benchmark::DoNotOptimize(canceller_.process(x));
     if (receiver_.process(x)) {
       receiver_.adapt(rx_.decide(receiver_.symbol()));
@@ -164,7 +164,7 @@ class Channel {
   }
 
  private:
-  // Echoes of 5 ms, near and far, so that as many taps are at work as on a line.
+  // Echoes of 5 ms, near and far, so that as many taps run as on a line.
   void train_canceller() {
     if (!echo_) return;
     constexpr int kHybrid = 40, kFar = 800, kSamples = 16000;
@@ -196,8 +196,8 @@ class Channel {
   float line_[kLine];
 };
 
-// Blocks of 10 ms, over and over the 28 of a superframe, in which all that is periodic comes round. The worst block is
-// the one whose least time is greatest, and the mean is of least times, too: what else the machine does does not count.
+// Blocks of 10 ms, repeating the 28 of a superframe, after which everything is periodic. The worst block is the one
+// with the greatest least time, and the mean is also one of least times, so other work of the machine does not count.
 constexpr int kBlock = 80;
 constexpr int kBlocks = 28;
 

@@ -43,7 +43,7 @@ void gain_table(double effort) {
   }
 }
 
-// The noise at which the union bound has so many events a 4D symbol.
+// The noise at which the union bound has this many events per 4D symbol.
 double sigma_of(TrellisCode code, double events) {
   double low = 0.2, high = 0.6;
   for (int k = 0; k < 50; ++k) {
@@ -67,7 +67,7 @@ void published_table(double effort) {
       Progress progress(std::to_string(trellis_states(code)) + " states");
       progress.update(0, std::to_string(static_cast<int>(pairs / 1e6)) + " million pairs of symbols");
       const GainPoint g = measure_gain(code, sigma_of(code, events), static_cast<int>(pairs), 62);
-      // The published gains count an error event once, however many symbols it spoils.
+      // The published gains count an error event once, however many symbols it affects.
       const auto gain = [&](double rate) { return 20 * std::log10(g.sigma / uncoded_sigma(rate)); };
       std::printf("| %d | %.1e (%.1e .. %.1e) | %.2f .. %.2f | %.1e .. %.1e | %.2f .. %.2f | %.2f | %.2f |\n",
                   trellis_states(code), g.errors / g.symbols, g.rate.low, g.rate.high, g.gain_db.low, g.gain_db.high,

@@ -24,7 +24,7 @@ namespace {
 using offhook::hostsim::LineConfig;
 using offhook::test::V34Call;
 
-// Nothing but what a row names: no echo, no companding.
+// Only what a row names: no echo, no companding.
 LineConfig clean() {
   LineConfig c;
   c.near_echo_db = c.far_echo_db = 200;
@@ -41,13 +41,13 @@ struct Row {
   double call_snr, answer_snr;
   double connected_s;
   unsigned retrains, renegotiations;
-  double kbytes_s;                   // user bytes that arrived, both directions
-  std::uint64_t blocks, bad_blocks;  // V.42 frames of 128 octets, both directions, once the rate has settled
-  std::uint64_t missing;             // bytes that never arrived
+  double kbytes_s;                   // user bytes received, both directions
+  std::uint64_t blocks, bad_blocks;  // V.42 frames of 128 octets in both directions, after the rate has settled
+  std::uint64_t missing;             // bytes that were not received
   bool intact;
 };
 
-// @param seconds  of data mode; of long ones the first minute, of others the first half, is for the rate to settle
+// @param seconds  of data mode; the rate may settle in the first minute of long ones, or the first half of others
 Row measure(const std::string& what, const LineConfig& line, double seconds, unsigned gap = 0) {
   V34Call call(line, 1);
   offhook::Progress progress(what);
@@ -116,7 +116,7 @@ std::string against(const Row& r, unsigned closed, unsigned goal) {
   return text;
 }
 
-// slmodemd against itself; 0: no connection.
+// slmodemd with itself; 0: no connection.
 unsigned closed_modem(int snr) {
   return snr >= 38   ? 33600
          : snr >= 36 ? 31200
@@ -143,14 +143,14 @@ void noise_table(double seconds) {
        "---|---|---|---|---|---|");
   for (int snr = 38; snr >= 10; snr -= snr > 26 ? 1 : 2) {
     LineConfig c = clean();
-    c.noise_dbm0 = kReceivedDbm0 - snr + 10 * std::log10(4000 / 3400.0);  // levels.h: over 0 to 4000 Hz
+    c.noise_dbm0 = kReceivedDbm0 - snr + 10 * std::log10(4000 / 3400.0);  // levels.h: noise over 0 to 4000 Hz
     char what[64], more[160];
     std::snprintf(what, sizeof what, "%d dB", snr);
     const Row r = measure(what, c, seconds);
     const unsigned closed = closed_modem(snr);
     const unsigned goal = closed == 0 ? 0 : std::min(33600u, closed + (snr < 38 ? 2400 : 0));
     const double capacity = 3400 * std::log2(1 + std::pow(10, snr / 10.0));
-    // What the line has more than a code at capacity would need for the rate.
+    // Excess of the line over what a code at capacity would need for the rate.
     const auto gap = [&](unsigned rate) { return snr - 10 * std::log10(std::pow(2, rate / 3400.0) - 1); };
     std::snprintf(more, sizeof more, " %.0f | %.1f %.1f |", capacity, gap(r.call_rate), gap(r.answer_rate));
     print(what, r, against(r, closed, goal) + more + errors(r));
@@ -177,7 +177,7 @@ void echo_table() {
 
 void line_table(double seconds) {
   head("Lines (4-wire, noise -70 dBm0 unless named)", " bad blocks of 128 octets | 95 % |", "---|---|");
-  // Longer where the line goes on making errors.
+  // Longer if the line continues to cause errors.
   const auto row_of = [&](const std::string& what, double length, unsigned gap, auto&& change) {
     LineConfig c = clean();
     c.noise_dbm0 = -70;

@@ -65,7 +65,7 @@ void BM_V8(benchmark::State& state) {
 }
 BENCHMARK(BM_V8)->Name("v8_caller_listening");
 
-// Once a start-up: everything that INFO1 says. A block of 90 samples is 11 250 us.
+// Once per start-up: everything that INFO1 contains. A block of 90 samples is 11,250 us.
 void BM_Choice(benchmark::State& state) {
   static LineProbe probe;
   probe.start();

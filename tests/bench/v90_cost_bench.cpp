@@ -41,10 +41,10 @@ constexpr size_t kBlock = 40;
 constexpr size_t kRatio = offhook::hostsim::DigitalTrunk::kReceivedRatio;
 constexpr double kVendorCycles = 8270;  // 14.7 % of 450 MHz at 8000 samples/s
 
-/// Services after each put-back that are not counted: they find the caches full of what was copied.
+/// Services after each restore that are not counted, because the caches are full of the copied data.
 constexpr size_t kCold = 21;
 
-/// Least cycles of each service.
+/// The least cycles of each service.
 template <class Sample>
 std::vector<double> cycles(V90Call& call, bool digital, const std::vector<Sample>& received, int times) {
   const size_t apart = digital ? kBlock : kBlock * kRatio;
@@ -63,12 +63,12 @@ std::vector<double> cycles(V90Call& call, bool digital, const std::vector<Sample
   return least;
 }
 
-/// Of what both pumps ask the bench for, or give it, in each sample period: least cycles.
+/// Least cycles of the pumps' port calls in each sample period.
 std::vector<double> cycles_of_bits(double sent, double received, int times) {
   constexpr int kPeriods = 100'000;
   offhook::CheckedBits bits(1);
   oh_bit_port port = V90Call::port(bits);
-  asm volatile("" : "+m"(port));  // called as from a pump
+  asm volatile("" : "+m"(port));  // called as a pump would call it
   double least = 1e300;
   for (int k = 0; k < times; ++k) {
     const uint64_t begin = __rdtsc();

@@ -34,7 +34,7 @@ V90Call::Options clean() {
   return o;
 }
 
-/// What a line came to.
+/// The result of a line.
 struct Result {
   bool connected = false;
   unsigned first_down = 0, first_up = 0, down = 0, up = 0;  // bit/s
@@ -42,7 +42,7 @@ struct Result {
   std::uint64_t bad_down = 0, blocks_down = 0, bad_up = 0, blocks_up = 0;
   unsigned retrains = 0, renegotiations = 0;
 
-  /// Data went by V.90 from the first training on.
+  /// Data used V.90 from the first training on.
   bool works() const { return connected && distance > 0 && retrains == 0; }
 };
 
@@ -56,13 +56,13 @@ std::istream& operator>>(std::istream& in, Result& r) {
          r.bad_down >> r.blocks_down >> r.bad_up >> r.blocks_up >> r.retrains >> r.renegotiations;
 }
 
-/// Runs lines, or knows from a file what they came to.
+/// Runs lines, or reads their results from a file.
 class Lines {
  public:
   Lines(double minutes, const char* file) : minutes_(minutes) {
     if (file == nullptr) return;
     std::ifstream in(file);
-    // A last line without its end was being written.
+    // An incomplete last line was being written.
     for (std::string line; std::getline(in, line) && !in.eof();) {
       const auto tab = line.find('\t');
       std::istringstream text(tab == std::string::npos ? "" : line.substr(tab));
@@ -162,7 +162,7 @@ void power(Lines& lines) {
   }
 }
 
-// Here it is the line card's noise that limits the upstream, and not its codec.
+// Here the noise of the line card limits the upstream, not its codec.
 void upstream(Lines& lines) {
   head("White noise, analogue modem at -16 dBm0, loop 10 dB");
   for (const int level : {-66, -64, -62, -61, -60, -59, -58}) {
@@ -174,7 +174,7 @@ void upstream(Lines& lines) {
   }
 }
 
-// For a long time each: v90_lines_bench errors 20.
+// Each runs for a long time: v90_lines_bench errors 20.
 void errors(Lines& lines) {
   head("Errors, noise -80 dBm0, clock +50 ppm");
   struct Line {
@@ -246,7 +246,7 @@ void loop(Lines& lines) {
   }
 }
 
-// A cell: down and up at the end, and what it took beyond the first training.
+// A cell: final rates down and up, and the events after the first training.
 void cross(Lines& lines) {
   constexpr int kPads[] = {0, 3, 6, 9};
   std::printf(
@@ -273,7 +273,7 @@ void cross(Lines& lines) {
   }
 }
 
-// The longest round trip over which both train at once, to 20 ms.
+// The longest round trip over which both train immediately, to 20 ms.
 void delay(Lines& lines) {
   const auto name = [](int one_way_ms) { return "one way " + std::to_string(one_way_ms) + " ms"; };
   std::map<int, Result> tried;

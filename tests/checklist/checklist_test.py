@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every requirement of a checklist has a grade and tests that can fail, or stands in CAVEATS.md.
+"""Checks that every requirement of a checklist has a grade and tests that can fail, or is in CAVEATS.md.
 
     checklist_test.py CHECKLIST SOURCE_DIR [PROGRAM...]
 
 A line is an identifier, a grade and the names of tests:
-    foreign   another make's signals or bits agree: recorded calls, captures
-    vector    values that are not ours: a printed table, a worked example, an independent implementation, a number or a
-              waveform of the text that is measured
-    ours      our two ends agree with each other, and nothing else is known
-    open      not shown: CAVEATS.md says why under "[identifier]"; tests that show a part of it may be named
-A list may be without grades as a whole; "-" then stands for open.
+    foreign   agrees with signals or bits of other modems: recorded calls, captures vector    independent values: a
+    printed table, a worked example, another implementation, a number or a
+              waveform of the Recommendation that is measured ours      the two ends of Offhook agree; nothing
+    else is known open      not shown: CAVEATS.md has the reason under "[identifier]"; tests of a part may be
+    named
+A whole list may be without grades; "-" then means open.
 
-A named test must exist, must not be disabled, and must assert something in its own body or in a function of its file
-that it calls. Those that may skip themselves are run by PROGRAM, which must have them, and a skipped one fails, unless
-the recordings that it needs are not on this machine, which is said.
+A named test must exist, must not be disabled, and must assert something in its body or in a function of its file that
+it calls. PROGRAM, which must contain them, runs tests that may skip themselves. A skipped test is a failure unless its
+recordings are missing on this machine, which is reported.
 """
 import collections
 import os
@@ -30,7 +30,7 @@ FUNCTION = re.compile(r"^[\w:<>&*,\s\[\]]*?\b(\w+)\([^;{}]*\)\s*(?:const\s*)?\{"
 
 
 def body(text, brace):
-    """From an opening brace to the one that closes it, by counting; strings and comments in tests hold them in pairs."""
+    """From an opening brace to the closing one, by counting; strings and comments of tests have them in pairs."""
     depth = 0
     for at in range(brace, len(text)):
         depth += {"{": 1, "}": -1}.get(text[at], 0)
@@ -40,7 +40,7 @@ def body(text, brace):
 
 
 class Tests:
-    """The tests of the tree by name: their bodies, and what functions of their file assert."""
+    """The tests of the tree by name: their bodies, and the assertions of functions in their file."""
 
     def __init__(self, folder):
         self.bodies = {}
@@ -71,7 +71,7 @@ class Tests:
 
 
 def skipped(programs, names):
-    """Of `names`, those that PROGRAM skips, and those that no program has."""
+    """Those of `names` that PROGRAM skips, and those that no program has."""
     left, skips = set(names), set()
     for program in programs:
         pattern = ":".join(f"{n}:{n}/*:*/{n}:*/{n}/*" for n in sorted(names))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Vectors of V.34's half-duplex sequences, from the text (10/96, 10.2) alone: no code of the product is used.
+"""Vectors of V.34's half-duplex sequences, only from the text (10/96, 10.2), without code of Offhook.
 
-    v34_half_duplex_vectors.py          print the vectors
-    v34_half_duplex_vectors.py FILE     fail unless FILE holds what is printed
+    v34_half_duplex_vectors.py          print the vectors v34_half_duplex_vectors.py FILE     fail unless FILE
+    contains the printed vectors
 
-Bits are in order of time, numbers of a table from the least significant bit. Symbols are quadrants: 0 for the first
-quadrant, then clockwise, with the label of the point in its quarter after a slash.
+Bits are in order of time; numbers of a table begin with the least significant bit. Symbols are quadrants: 0 is the
+first quadrant, then clockwise. After a slash, they have the label of the point in its quarter.
 """
 import cmath
 import pathlib
@@ -15,7 +15,7 @@ import sys
 
 def crc(bits):
     """Figure 14: x^16 + x^12 + x^5 + 1, preset to ones, as a division of polynomials."""
-    value = 0xFFFF                                  # bit 15 of this register is bit 0 of the figure
+    value = 0xFFFF                                  # bit 15 of this register is bit 0 in the figure
     for bit in bits:
         top = (value >> 15) ^ bit
         value = (value << 1) & 0xFFFF
@@ -63,7 +63,7 @@ def mph(rate, control, trellis, nonlinear, shaping, mask, asymmetric, taps=None)
 
 
 def pph():
-    """(10-2), with I for the printed 1: eighths of a turn."""
+    """(10-2), with I in place of the printed 1: eighths of a turn."""
     out = []
     for i in range(32):
         k, odd = divmod(i, 2)
@@ -73,7 +73,7 @@ def pph():
 
 
 def scrambled(bits, first):
-    """Clause 7, from zero: 1 + x^-18 + x^-23 of a call modem, 1 + x^-5 + x^-23 of an answer modem."""
+    """Clause 7, from zero: 1 + x^-18 + x^-23 for a call modem, 1 + x^-5 + x^-23 for an answer modem."""
     out = []
     for k, bit in enumerate(bits):
         out.append(bit ^ (out[k - first] if k >= first else 0) ^ (out[k - 23] if k >= 23 else 0))

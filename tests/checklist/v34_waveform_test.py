@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a V.34 transmitter sends in Phase 3, read by a receiver that has nothing in common with it but V.34 (10/96).
+"""The signal of a V.34 transmitter in Phase 3, decoded by a receiver that shares only V.34 (10/96) with it.
 
     v34_waveform_test.py V34_TRANSMIT
 
-At every symbol rate and carrier: S, S-bar, PP and TRN of the call or the answer modem. The carrier is taken off, the
-samples between are found with a windowed sine, and an equaliser of half a symbol's spacing learns from the first half
-of TRN. Then the second half of TRN, PP, S-bar and S have to be those of the text. Nothing but Python's own library.
+At every symbol rate and carrier: S, S-bar, PP and TRN of the call or the answer modem. The carrier is removed,
+samples are interpolated with a windowed sinc, and a T/2 equaliser is trained with the first half of TRN. Then the
+second half of TRN, PP, S-bar and S must equal those of the Recommendation. Needs only Python's own library.
 """
 import array
 import cmath
@@ -18,13 +18,13 @@ import sys
 SYMBOL_RATES = [(1, 1), (8, 7), (7, 6), (5, 4), (4, 3), (10, 7)]
 CARRIERS = [((2, 3), (3, 4)), ((3, 5), (2, 3)), ((3, 5), (2, 3)), ((3, 5), (2, 3)), ((4, 7), (3, 5)), ((4, 7), (4, 7))]
 S, S_BAR, PP, TRN = 128, 16, 288, 1500
-TAPS = 48  # of the equaliser, half a symbol apart
-KNOWN = 800  # symbols of TRN that it learns from
+TAPS = 48  # of the equaliser, T/2 apart
+KNOWN = 800  # symbols of TRN with which it is trained
 LEAST_SNR_DB = 40
 
 
 def trn(role, count):
-    """10.1.3.8: ones through the scrambler of clause 7, from zero; I = I1 + 2 I2 turns (1, 1) clockwise by quarters."""
+    """10.1.3.8: ones through the scrambler of clause 7 from zero; I = I1 + 2 I2 turns (1, 1) clockwise in quarters."""
     tap = 18 if role == "call" else 5  # GPC, GPA
     register, symbols = [0] * 23, []
 
@@ -49,7 +49,7 @@ def pp():
 
 
 def s(count, turned):
-    """10.1.3.7: point 0 and the same a quarter counter-clockwise, in turn; S-bar begins with the opposite of S."""
+    """10.1.3.7: alternates point 0 and the same, turned a quarter left; S-bar begins with the opposite of S."""
     sign = -1 if turned else 1
     return [sign * (1 + 1j) / math.sqrt(2) * (1j if n % 2 else 1) for n in range(count)]
 
@@ -60,12 +60,12 @@ class Receiver:
         self.base = [x * cmath.exp(-2j * math.pi * carrier_hz * n / 8000) for n, x in enumerate(samples)]
         mean = math.sqrt(sum(x * x for x in samples) / len(samples))
         self.base = [x / mean for x in self.base]
-        self.cut = min(0.62 * rate_hz / 8000, 0.25)  # of the low-pass, cycles a sample
+        self.cut = min(0.62 * rate_hz / 8000, 0.25)  # of the low-pass, cycles per sample
         self.taps = [0j] * TAPS
         self.cache = {}
 
     def at(self, half):
-        """Baseband at so many half symbols after the first sample: a low-pass that is also the interpolator."""
+        """Baseband at this many half symbols after the first sample: a low-pass that also interpolates."""
         if half not in self.cache:
             t, total = half * 4000 / self.rate_hz, 0j
             for n in range(max(0, math.ceil(t - 20)), min(len(self.base), math.floor(t + 20) + 1)):
@@ -80,7 +80,7 @@ class Receiver:
         return [self.at(2 * symbol + k - TAPS // 2) for k in range(TAPS)]
 
     def learn(self, first, known, step):
-        """LMS over symbols `known`, the first of them the line's symbol `first`.
+        """LMS over the symbols `known`, of which the first is the line's symbol `first`.
 
         @return mean squared error of the last 100
         """
@@ -108,7 +108,7 @@ def check(program, rate, carrier, role):
     rate_hz = 2400 * a / c
     receiver = Receiver(samples, rate_hz, rate_hz * d / e)
     known = trn(role, TRN)
-    # The pulse's peak comes some symbols after its first sample: what was sent as the line's symbol 0 is one of these.
+    # The pulse's peak comes some symbols after its first sample, so the line's symbol 0 was sent as one of these.
     best = None
     for delay in range(8, 25):
         receiver.taps = [0j] * TAPS
@@ -121,7 +121,7 @@ def check(program, rate, carrier, role):
     receiver.learn(begin + S + S_BAR + PP, known[:KNOWN], 0.1)
     failures = []
     at = begin + S + S_BAR + PP
-    # The last symbols of TRN have not wholly left the transmitter.
+    # The last symbols of TRN have not completely left the transmitter.
     parts = [("S", begin + 64, s(64, False)), ("S-bar", begin + S, s(S_BAR, True)), ("PP", begin + S + S_BAR, pp()),
              ("TRN", at + KNOWN, known[KNOWN:TRN - 40])]
     snr = {name: receiver.snr_db(first, wanted) for name, first, wanted in parts}

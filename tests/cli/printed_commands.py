@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every command that README, docs and --help print runs as printed, in a copy of the tree as git has it.
+"""Runs every command that README, docs and --help print, exactly as printed, in a copy of the git tree.
 
     printed_commands.py fast|long|list OFFHOOK SOURCE [--only PATTERN]
 
-The commands are read out of the texts themselves: the indented lines of README.md and docs/*.md, and what stands below
-"Examples:" in the help of each command. `./dev offhook` and `offhook` are OFFHOOK. What takes minutes runs by label
-long; what needs a machine, a right or a partner that a test does not have stands in ELSEWHERE with the reason.
+The commands are read from the texts: the indented lines of README.md and docs/*.md, and the lines below "Examples:" in
+the help of each command. `./dev offhook` and `offhook` are OFFHOOK. Commands that take minutes have the label long.
+Commands that need a machine, a right or a partner are in ELSEWHERE with the reason.
 
-A ```text block that follows commands directly is the screen of the last one: it prints each of these lines, in this
-order; ... stands for anything, and blanks for blanks.
+A ```text block directly after commands is the output of the last one, which must print each of these lines in
+order; "..." matches anything, and blanks match blanks.
 """
 
 import os
@@ -57,7 +57,7 @@ LONG = (
     r"|--held-out|--perturb"
     r"|transfer\.bytes=3000000|v90-transfer|reservation-map|sweep (run|merge)|--seconds 600|--hours 24|law .*--confirm"
 )
-# What must be there first, and the command that makes it.
+# What must exist first, and the command that creates it.
 FIRST = (
     (r"law mine\.toml", "offhook measure cost --device examples/g-lite.toml --seconds 2 --profile mine.toml"),
     (r"out/res-2-8\b", "offhook run examples/res-2-8.toml --out out/res-2-8"),
@@ -68,7 +68,7 @@ FIRST = (
         "for shard in $(seq 1 16); do offhook sweep run out/shards --shard $shard/16 --json >/dev/null; done",
     ),
 )
-# A verdict that is not "sufficient" is what these show; all else ends with 0.
+# Commands whose verdict is not "sufficient"; all others end with 0.
 STATUS_2 = (
     r"--far-end unix:far-end\.socket",
     r"THR 8",
@@ -81,7 +81,7 @@ STATUS_2 = (
 
 
 def commands_of(lines):
-    """Joins continued lines, drops the comment after two blanks."""
+    """Joins continued lines, and drops comments after two blanks."""
     joined = ""
     for line in lines:
         joined = f"{joined} {line.strip()}".strip()
@@ -111,7 +111,7 @@ def screens(source):
 
 
 def not_on_screen(expected, printed):
-    """@return the first line of `expected` that does not come in `printed` after those before it, or nothing"""
+    """@return the first line of `expected` that is not in `printed` after the previous ones, or nothing"""
     lines = iter(" ".join(line.split()) for line in printed.splitlines())
     for line in expected:
         pattern = re.escape(" ".join(line.split())).replace(r"\.\.\.", ".*")
@@ -145,7 +145,7 @@ def kind(command):
 
 
 def copy_of(source, offhook, folder):
-    """The files that git has, `offhook` in the path, and `./dev` that runs the built program instead of building."""
+    """The files of the git tree, with `offhook` in the path, and a `./dev` that runs the program without a build."""
     files = subprocess.run(["git", "-C", source, "ls-files", "-z", "README.md", "LICENSE", "docs", "examples", "traces"],
                            capture_output=True, text=True, check=True).stdout.split("\0")  # fmt: skip
     for name in filter(None, files):
@@ -159,7 +159,7 @@ def copy_of(source, offhook, folder):
 
 
 def run(command, folder, screen):
-    """@return what is wrong, or nothing"""
+    """@return the fault, or nothing"""
     environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}"}
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, env=environment, capture_output=True, check=False,
                           text=True, errors="replace", timeout=3000)  # fmt: skip
@@ -214,7 +214,7 @@ def main():
         for where, command in found:
             print(f"{kind(command):12.60} | {where} | {command}")
         return
-    # A text that is no longer read, or a reason that nothing needs, is found here.
+    # Detects a text that is no longer read, and a reason that is not needed.
     if len(found) < 100:
         sys.exit(f"only {len(found)} commands were found in README, docs and --help; expected over 100")
     idle = [p for p in (*ELSEWHERE, *STATUS_2, *(p for p, _ in FIRST)) if not any(re.search(p, c) for _, c in found)]

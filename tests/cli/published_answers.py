@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""No row of `offhook reproduce` chooses its simulated value by the published one, and no row overlooks another answer.
+"""Checks that no row of `offhook reproduce` selects its simulated value by the published one.
 
     published_answers.py PROGRAM SOURCE_FOLDER CLAIM...
 
-Makes the claims, then makes them again from files in which every published result is 20 % higher, and compares. What a claim
-gives as an input stays. Prints what is wrong; the exit status is 1 then.
+Runs the claims, runs them again from files in which every published result is 20 % higher, and compares. Inputs of a claim
+are unchanged. Prints the faults; the exit status is 1 if there are any.
 """
 
 import json
@@ -18,7 +18,7 @@ import sys
 
 NUMBER = re.compile(r"(?<![\w.\"])(\d+(?:\.\d+)?)(?![\w.\"])")
 HIGHER = 1.2
-# Keys of configurations, which happen to have the value of a result.
+# Keys of configurations that happen to have the value of a result.
 CONFIGURATION = re.compile(r"\b(of|x_ms|y_ms|bytes|rows|files|repetitions)\s*=\s*$")
 
 
@@ -30,7 +30,7 @@ def run(program, claims, out):
 
 
 def with_other_answers(block, rows):
-    """A claim's text with every published result higher. @return it, and the results that were changed"""
+    """A claim's text with every published result increased. @return the text, and the changed results"""
     inputs = {r["published"] for r in rows if r["provenance"] == "input"}
     results = {r["published"] for r in rows if r["provenance"] != "input" and r["grade"] != "paper"}
     results = {v for v in results if isinstance(v, (int, float)) and v != 0} - inputs

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""For text_keys_test.sh: the documents of csv.txt and json.txt in this folder beside csv.NAME/ and json.NAME/, which hold
-what commands wrote. Each column and key that was written is described, and each that is described was written unless it
-is marked "?"; a decoded call has only some of its keys (json_test.cpp writes all). docs/formats.md, the first argument, has
-both texts word for word, except decode, which has a page of its own; documents that are named after it are left out.
-`--write PAGE PROGRAM` writes both texts into the page.
+"""For text_keys_test.sh: compares the documents of csv.txt and json.txt in this folder with csv.NAME/ and json.NAME/, the
+output of commands. Each written column and key must be described, and each described one written unless it is marked "?". A
+decoded call has only some of its keys (json_test.cpp writes all). docs/formats.md, the first argument, must contain both
+texts, except decode, which has its own page. Documents named after it are omitted. `--write PAGE PROGRAM` writes both texts
+into the page.
 """
 
 import csv
@@ -18,11 +18,11 @@ import sys
 LINE = re.compile(r"  (\S+?)(\?(?=[: ]))?(?: \(([^)]+)\))?: (\S.*)$")
 APART = re.compile(r"\(keys: ([a-z-]+)\)$")
 SOME = {"decode", "trunk-test"}
-ELSEWHERE = {"line", "kernel"}  # need two modems beside them, and a virtual machine (tests/live/vm/bench.py)
+ELSEWHERE = {"line", "kernel"}  # need two modems, and a virtual machine (tests/live/vm/bench.py)
 
 
 def documents(text):
-    """@return {document: [(path, whether it may be missing)]}; a part that is described apart has its keys in place"""
+    """@return {document: [(path, whether it may be missing)]}. A part described elsewhere has its keys inserted"""
     out, parts = {}, {}
     for line in filter(None, text.splitlines()):
         if not line.startswith(" "):
@@ -54,7 +54,7 @@ def pattern(path):
 
 
 def paths(value, at=""):
-    """Of every value that is no object or list; an empty one has none."""
+    """For every value that is not an object or list; an empty one has none."""
     if isinstance(value, dict):
         for key, below in value.items():
             yield from paths(below, f"{at}.{key}" if at else key)
@@ -66,7 +66,7 @@ def paths(value, at=""):
 
 
 def written(kind, name):
-    """@return {path} of all samples, and the paths of an axis, which are no document's"""
+    """@return {path} in all samples, and the paths of an axis, which belong to no document"""
     out = set()
     for file in sorted(pathlib.Path(f"{kind}.{name}").iterdir()):
         text = file.read_text(encoding="utf-8")
@@ -75,7 +75,7 @@ def written(kind, name):
 
 
 def differences(kind, name, keys, found):
-    """@param keys  of documents()  @param found  {path} that were written  @return what is wrong, a line each"""
+    """@param keys  from documents()  @param found  {path} that were written  @return faults, one line each"""
     described = [(pattern(p), p, optional) for path, optional in keys for p in alternatives(path)]
     return [f"keys {kind}: {name} writes {f}" for f in sorted(found) if not any(d.match(f) for d, _, _ in described)] + [
         f"keys {kind}: {name} never writes {p}" for d, p, optional in described
@@ -87,7 +87,7 @@ def for_page(text):
 
 
 def write(page, program):
-    """Each list of the page, between "```text" after its heading and "```", as the program prints it."""
+    """Each list of the page, between "```text" after its heading and "```", as printed by the program."""
     text = page.read_text(encoding="utf-8")
     for heading, kind in (("## Columns\n", "csv"), ("## Keys\n", "json")):
         said = subprocess.run([program, "help", "keys", kind], check=True, capture_output=True, text=True).stdout

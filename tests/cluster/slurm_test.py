@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A sweep as Debian's slurm runs it on one node: the bytes of the local sweep, also after a task was killed.
+"""Runs a sweep with Debian's Slurm on one node: the bytes must equal the local sweep's, even after a kill.
 
 slurm_test.py OFFHOOK       skipped (77) without slurmctld, slurmd and sbatch, or without root
 """
@@ -60,7 +60,7 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 
 @contextlib.contextmanager
 def slurm(folder):
-    """One controller and one node, in the folder. @return the environment that finds them"""
+    """Starts one controller and one node in the folder. @return the environment in which they are found"""
     for name in ("state", "spool"):
         (folder / name).mkdir()
     file = folder / "slurm.conf"
@@ -86,7 +86,7 @@ def slurm(folder):
 
 
 def tasks_of(sweep):
-    """Process ids of the shards that run."""
+    """Process ids of the running shards."""
     for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             words = entry.read_bytes().split(b"\0")

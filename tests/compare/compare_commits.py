@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Do two commits give the same bytes? Runs the same seeded commands with both programs and compares what they wrote.
+"""Do two commits produce the same bytes? Runs the same seeded commands with both programs and compares the outputs.
 
     tests/compare/compare_commits.py COMMIT COMMIT     builds each in a clone under build/compare, then compares
     tests/compare/compare_commits.py FILE FILE         two built programs
-Exit status: 0 all equal, 1 something differs (each file is named, and of a summary each value), 2 a command failed.
+Exit status: 0 all equal, 1 something differs (each file and each value of a summary is named), 2 a command failed.
 """
 import argparse, hashlib, json, pathlib, subprocess, sys, tempfile
 
@@ -94,7 +94,7 @@ def main():
                 run(program, common + ["--out", str(folder)], scratch)
             for name in FILES:
                 texts = [(f / name).read_bytes() if (f / name).exists() else b"absent" for f in folders]
-                if name == "events.ohlog" and texts[0] != texts[1]:  # its header holds every key that a scenario has
+                if name == "events.ohlog" and texts[0] != texts[1]:  # its header contains every key of the scenario
                     texts = [run(programs[1], ["report", "export", "--csv", str(f / name)], scratch) for f in folders]
                     if texts[0] == texts[1]:
                         headers += 1

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Is the new program as fast as the old one? Runs the same benchmarks of two builds in turn, on one CPU, in one run.
+"""Is the new program as fast as the old one? Runs the same benchmarks of two builds alternately on one CPU.
 
-    tests/compare/compare_speed.py BUILD BUILD [--bench v34_bench ...] [--rounds 7] [--filter REGEX]
-Of each benchmark the least CPU time of all rounds counts, so that what else the machine did is left out; the column
-`rounds` is the spread of the ratio of the two, round by round. Prints; judges nothing. Programs that print tables of their
-own (v32_bench, pump_cost_bench) are run by hand, in turn.
+    tests/compare/compare_speed.py BUILD BUILD [--bench v34_bench ...] [--rounds 7] [--filter REGEX] The least CPU time of
+all rounds counts for each benchmark, which excludes other work of the machine. The column `rounds` has the spread of the
+ratio over the rounds. Prints without judging. Run programs with their own tables (v32_bench, pump_cost_bench) by hand,
+alternately.
 """
 import argparse, json, os, pathlib, statistics, subprocess, sys, tempfile
 

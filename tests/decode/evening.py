@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Calls of all kinds in one long recording: each is found, no verdict is wrong, memory stays flat.
+"""Calls of all kinds in one long recording: each must be found with the right verdict, in constant memory.
 
     tests/decode/evening.py PROGRAM FOLDER [--calls N] [--hours H] [--seed N] [--jobs N]
 
-Makes N calls (default 200) of the 20 kinds of signals.py at 20 dB or more, puts them into one recording of H hours
-(default 24) in FOLDER, with silence between them, and decodes it. The recording is a sparse file.
-Exit status: 0 good, 1 a call was not found, a verdict is wrong, or the program took more than 256 MB, 77 a program is
-not on this machine.
+Makes N calls (default 200) of the 20 kinds of signals.py at 20 dB or more, puts them into
+one recording of H hours (default 24) in FOLDER, with silence between them, and decodes
+it. The recording is a sparse file. Exit status: 0 good, 1 if a call was not found, a
+verdict is wrong, or the program took more than 256 MB; 77 if a program is missing.
 """
 import argparse, array, collections, concurrent.futures, json, pathlib, random, resource, shutil, struct, sys, tempfile, time
 
@@ -18,7 +18,7 @@ MOST_MB = 256
 
 
 def make(shared, number):
-    """@return what is known of the call, and its two channels"""
+    """@return the facts about the call, and its two channels"""
     r = random.Random(shared.seed * 1_000_003 + number)
     snr_db, seconds = r.choice(SNRS_DB), r.choice(signals.LENGTHS_S)
     kind = number % len(signals.KINDS)
@@ -31,7 +31,7 @@ def make(shared, number):
 
 
 def write_evening(path, calls, hours):
-    """A WAV file in which the calls are equally far apart. @return the facts, with start_s and end_s"""
+    """A WAV file with the calls at equal distances. @return the facts, with start_s and end_s"""
     frames = int(hours * 3600 * signals.RATE_HZ)
     apart = frames // len(calls)
     with open(path, "wb") as f:
@@ -49,7 +49,7 @@ def write_evening(path, calls, hours):
 
 
 def judge(facts, documents):
-    """@return counts of what became of the calls, and a line for each that is wrong or was not found"""
+    """@return counts of the results, and a line for each call that is wrong or was not found"""
     counts, lines = collections.Counter(), []
     for fact in facts:
         said = [d["verdict"] for d in documents if d["recording"]["start_s"] < fact["end_s"] and
@@ -86,7 +86,7 @@ def main():
     facts = write_evening(recording, calls, arguments.hours)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.monotonic()
-    # Memory is that of the largest child: the simulator's calls above took less, or the limit would be theirs.
+    # Memory is the largest child's. The simulator's calls above took less; otherwise they would be the limit.
     signals.run(arguments.program, "decode", recording, "-q", "--json", said, statuses=(0, 2))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     documents = json.loads(said.read_text())

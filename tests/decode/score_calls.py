@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How well recorded calls are read: `offhook decode` against what an independent passive decoder found in them.
+"""How well recorded calls are decoded: compares `offhook decode` with an independent passive decoder.
 
     tests/decode/score_calls.py PROGRAM CALLS [FILE...] [--json FOLDER] [--before FOLDER] [--jobs N] [--verbose]
 
-CALLS is a folder of recordings with a truth.json. Each field is counted as right, wrong, missing, or surplus (heard,
-but not in the truth). Of data mode, which truth.json does not have, the good and the bad frames of each direction are
-printed. With --json, what was decoded is kept in FOLDER, and what is there already is not decoded again. With --before, a FOLDER that another program's run has filled by --json, a table
-is printed too: frames and SNR of each direction, by that program and by this one.
-Exit status: 0 the table is printed, 1 a call could not be decoded.
+CALLS is a folder of recordings with a truth.json. Each field counts as right, wrong, missing, or
+surplus (decoded, but not in the truth). truth.json does not cover data mode, so the good and bad
+frames of each direction are printed. With --json, results are kept in FOLDER and not decoded
+again. With --before, a FOLDER that another program filled with --json, a table compares frames and
+SNR of each direction. Exit status: 0 if the table was printed, 1 if a call could not be decoded.
 """
 import argparse, collections, concurrent.futures, json, pathlib, subprocess, sys, tempfile
 
@@ -25,7 +25,7 @@ def decode(program, wav, out):
 
 
 class Score:
-    """Counts of right, wrong, missing and surplus by kind of field, and what they are."""
+    """Counts of right, wrong, missing and surplus, with the details, by kind of field."""
 
     def __init__(self):
         self.count = collections.defaultdict(collections.Counter)
@@ -47,7 +47,7 @@ class Score:
         self.value(field, name, want, want if both else have)
 
     def listed(self, field, want, have, tolerance):
-        """Lists of (time, key, details): equal keys near in time are the same one; its details are then compared."""
+        """Lists of (time, key, details): equal keys near in time are one item, whose details are compared."""
         left = list(have)
         for t, key, details in want:
             near = [x for x in left if x[1] == key and abs(x[0] - t) <= tolerance]
@@ -106,7 +106,7 @@ def phase2(s, t, d):
 
 
 def merged(moments):
-    """Each once that truth.json has under two keys."""
+    """Removes duplicates of items that truth.json has under two keys."""
     kept = []
     for x in sorted(moments, key=lambda x: x["t"]):
         if not kept or x["t"] - kept[-1]["t"] > MOMENT_S:
@@ -168,7 +168,7 @@ def ways_of(d):
 
 
 def before_and_now(files, before, now):
-    """Good and bad frames and the SNR of each direction that has data, in the decoded calls of two folders."""
+    """Good and bad frames and the SNR of each direction with data, in the decoded calls of two folders."""
 
     def cell(x):
         if x is None:
@@ -187,7 +187,7 @@ def before_and_now(files, before, now):
 
 
 def data(s, d):
-    """A direction for each line: from, to, frames good and bad. One that has E and no frames counts as missing."""
+    """One line a direction: from, to, good and bad frames. A direction with E but no frames counts as missing."""
     lines = []
     for way, x in ways_of(d):
         good = sum(len(m["frames"]) for m in x["data"])

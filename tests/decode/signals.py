@@ -5,12 +5,12 @@
     tests/decode/signals.py PROGRAM FOLDER [--count N] [--seed N] [--jobs N] [--fit FILE] [--report FILE] [--half HALF] [--all]
         [--only KIND]
 
-Makes N signals (default 500, 5 to 30 s) in FOLDER and decodes them; signals and results that are there already are
-kept. Half of each kind is the fitting half: --fit writes the table of probabilities that it gives, of
-src/decode/call/hypotheses.cpp. The other half is held out, and the report is of it: wrong names, how
-many of the statements with a probability of 95 % or more are true, and the recognition by kind, SNR and length with
-95 % bounds (Wilson). Programs: spandsp, minimodem, direwolf's gen_packets, sox; PROGRAM itself for V.34, V.90, V.32bis.
-Exit status: 0 no wrong name in the half that is held out, 1 there is one, 77 a program is not on this machine.
+Makes N signals (default 500, 5 to 30 s) in FOLDER and decodes them; existing signals and results are kept. Half of each
+kind is for fitting: --fit writes its table of probabilities for src/decode/call/hypotheses.cpp. The report is about the
+other, held-out half: wrong names, the share of true statements among those with a probability of at least 95 %, and the
+recognition by kind, SNR and length with 95 % bounds (Wilson). Programs: spandsp, minimodem, direwolf's gen_packets,
+sox; PROGRAM itself for V.34, V.90, V.32bis. Exit status: 0 if the held-out half has no wrong name, 1 if it has one, 77
+if a program is missing.
 """
 import argparse, array, audioop, cmath, collections, concurrent.futures, json, math, pathlib, random, shutil, \
     subprocess, sys, tempfile, wave
@@ -29,7 +29,7 @@ def clock(rate):
 
 
 class Made:
-    """Channels of a signal without noise, its program, and the names that are true of it, the most exact one first."""
+    """Channels of a signal without noise, its program, and the names true for it, the most exact one first."""
 
     def __init__(self, channels, program, *names):
         self.channels, self.program, self.names = channels, program, names
@@ -73,7 +73,7 @@ def minimodem(work, r, mode, seconds, octets_a_s, *options):
 
 
 def sox(work, seconds, *effects):
-    """-R: the random numbers of sox are the same in each run."""
+    """-R: the random numbers of sox are the same in every run."""
     out = work / "sox.wav"
     run("sox", "-R", "-n", "-r", RATE_HZ, "-c", 1, "-b", 16, out, *effects, "trim", 0, seconds)
     return read_wav(out)[0]
@@ -89,7 +89,7 @@ def direwolf(work, r, seconds, *options):
 
 
 def own_call(shared, modem, number):
-    """Both directions of a simulated call of this project, made once for all signals that are cut out of it."""
+    """Both directions of a simulated call, made once for all signals that are cut from it."""
     out = shared.folder / f"call-{modem}-{number}"
     if not (out / "line8.wav").exists():
         example = ROOT / "examples" / ("v90.toml" if modem == "v90" else "v34.toml")
@@ -185,7 +185,7 @@ def connect_tones(shared, work, r, seconds):
 def caller_id(shared, work, r, seconds):
     number, name = "".join(r.choice("0123456789") for _ in range(10)), r.choice(("ADA", "GRACE HOPPER", "K ZUSE"))
     standard = r.choice(("CLASS", "CLIP"))
-    # Its modem is named where the message cannot be read.
+    # Its modem is named if the message cannot be read.
     return Made([spandsp.caller_id(standard, number, name, seconds)], "spandsp", "caller ID",
                 "Bell 202" if standard == "CLASS" else "V.23")
 
@@ -217,7 +217,7 @@ def sound(shared, work, r, seconds):
 
 
 def keyed(r, seconds, carrier_hz, baud, points, shaped):
-    """Symbols of `points` on a carrier: pulses of a raised cosine of roll-off 0.3 to 1, or rectangular ones."""
+    """Symbols of `points` on a carrier: raised-cosine pulses with roll-off 0.3 to 1, or rectangular pulses."""
     roll_off, n = r.choice((0.3, 0.5, 1.0)), int(seconds * RATE_HZ)
     symbols = [r.choice(points) for _ in range(int(seconds * baud) + 20)]
     reach, out = (5 if shaped else 0), []
@@ -238,7 +238,7 @@ def keyed(r, seconds, carrier_hz, baud, points, shaped):
 
 
 def others(shared, work, r, seconds):
-    """Modems of no Recommendation: one carrier of an own symbol rate, several carriers, many frequencies."""
+    """Modems of no Recommendation: one carrier with an unusual symbol rate, several, many frequencies."""
     seconds = min(seconds, 8)
     psk = [cmath.exp(2j * math.pi * k / 8) for k in range(8)]
     qam = [complex(a, b) / 3 for a in (-3, -1, 1, 3) for b in (-3, -1, 1, 3)]
@@ -264,7 +264,7 @@ def others(shared, work, r, seconds):
     return Made([array.array("h", (int(6000 * v) for v in x))], "own", *names)
 
 
-CALLS = 4  # of this project's own, for each modem
+CALLS = 4  # simulated by this project, for each modem
 
 
 def cut(channels, from_s, seconds):
@@ -272,7 +272,7 @@ def cut(channels, from_s, seconds):
 
 
 def own(modem, data_mode, share, *names):
-    """A simulated call from its start, or, a share of them, 8 s of its data mode without its training."""
+    """A simulated call from its start or, for a share of them, 8 s of its data mode without training."""
     def make(shared, work, r, seconds):
         channels = own_call(shared, modem, r.randrange(CALLS))
         if r.random() < share:
@@ -297,14 +297,14 @@ NAMES = ("V.21", "V.23", "Bell 103", "Bell 202, AX.25", "other packet radio", "o
 # ---- the line
 
 def power_of(x):
-    """Mean square of the 20 ms that are a signal: within 20 dB of the loudest."""
+    """Mean square of the 20 ms blocks with a signal: within 20 dB of the loudest."""
     blocks = [audioop.rms(x[at:at + 160].tobytes(), 2) ** 2 for at in range(0, len(x) - 159, 160)]
     loud = [b for b in blocks if b > max(blocks, default=0) / 100 and b > 0]
     return sum(loud) / len(loud) if loud else 0.0
 
 
 def on_a_line(made, r, snr_db):
-    """Silence, attenuation and noise, of a third mu-law or A-law, and of both directions of a half one channel."""
+    """Adds silence, attenuation, noise; mu-law or A-law to a third; mixes half of those with two directions."""
     length = max(len(x) for x in made.channels)
     before, behind = (int(r.uniform(0.3, 1.0) * RATE_HZ) for _ in range(2))
     channels = [array.array("h", bytes(2 * before) + x.tobytes() + bytes(2 * (length - len(x) + behind)))
@@ -337,7 +337,7 @@ class Shared:
 
 
 def make_and_decode(shared, number):
-    """@return what is known of a signal, and what was said of it"""
+    """@return the facts about a signal, and the statements about it"""
     kind = number % len(KINDS)
     base = shared.folder / f"{number:04}"
     wav, facts, said = (base.with_suffix(s) for s in (".wav", ".facts", ".json"))
@@ -359,7 +359,7 @@ def make_and_decode(shared, number):
 # ---- results
 
 def result_of(fact, verdicts):
-    """`recognised`, `true` (a name that is true, but not the most exact one), `nothing` or `wrong`."""
+    """`recognised`, `true` (a true but not the most exact name), `nothing` or `wrong`."""
     said = [v["technology"] for v in verdicts if v.get("evidence_kind")]
     if any(name not in fact["names"] for name in said):
         return "wrong"
@@ -378,11 +378,11 @@ def wilson(k, n, z=1.96):
 
 
 def fit(statements):
-    """For each kind of evidence: from which strength on a statement has which probability. Isotonic regression (pool
-    adjacent violators) of true statements by strength; a block of n, k of them true, has (k + 1/2) / (n + 1)."""
+    """For each kind of evidence, the probability of a statement by its strength. Isotonic regression (pool adjacent
+    violators) of true statements by strength; a block of n, of which k are true, has (k + 1/2) / (n + 1)."""
     rows = []
     for kind in sorted({s["kind"] for s in statements}):
-        blocks = []  # [strength from, true, all]
+        blocks = []  # [least strength, true, all]
         for s in sorted((s for s in statements if s["kind"] == kind), key=lambda s: s["strength"]):
             blocks.append([s["strength"], int(s["true"]), 1])
             while len(blocks) > 1 and blocks[-2][1] * blocks[-1][2] >= blocks[-1][1] * blocks[-2][2]:
@@ -390,7 +390,7 @@ def fit(statements):
                 blocks[-1][1] += k
                 blocks[-1][2] += n
         probabilities = [(k + 0.5) / (n + 1) for _, k, n in blocks]
-        # A small block of true statements has less than a large one below it.
+        # A small block of true statements gets a lower probability than a large one below it.
         for k in range(len(probabilities) - 1, 0, -1):
             probabilities[k - 1] = min(probabilities[k - 1], probabilities[k])
         for (strength, k, n), p in zip(blocks, probabilities):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Signals of spandsp's transmitters, through ctypes: modems, fax machines, V.8, tones, digits, caller ID.
+"""Signals of spandsp's transmitters by ctypes: modems, fax machines, V.8, tones, digits, caller ID.
 
-Every function returns samples as array('h') at 8000 Hz, two of them for both ends of a call. `random` is a
-random.Random that gives the sent bits. Needs libspandsp.so.2 (Debian: libspandsp2).
+Every function returns samples as array('h') at 8000 Hz, or two arrays for the ends of a call. `random` is a
+random.Random for the sent bits. Needs libspandsp.so.2 (Debian: libspandsp2).
 """
 import array, ctypes, struct
 from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_float, c_int, c_int16, c_uint, c_void_p
@@ -48,7 +48,7 @@ def create(function, *arguments):
 
 
 def run(function, state, seconds, block=BLOCK):
-    """Samples of a transmitter, until it has no more or `seconds` are full; a short block is filled with silence."""
+    """Samples of a transmitter, until it has no more, or for `seconds`; a short block is filled with silence."""
     samples, buffer = array.array("h"), (c_int16 * block)()
     while len(samples) < seconds * RATE_HZ:
         n = getattr(LIBRARY, function)(state, buffer, block)
@@ -63,7 +63,7 @@ def random_bits(random):
 
 
 def start_stop_bits(text, bits=8, stop=1):
-    """A second of mark is the caller's; then the characters, the lowest bit first."""
+    """The caller adds one second of mark; then the characters follow, the lowest bit first."""
     for c in text:
         yield 0
         for k in range(bits):
@@ -97,7 +97,7 @@ def fax_modem(name, bit_rate, seconds, random, echo_protection=False):
 
 
 def exchange(name, ends, seconds):
-    """Both ends of a call: what the calling end sends, and what the answering end sends."""
+    """Both ends of a call: the signals of the calling and the answering end."""
     sent = [array.array("h"), array.array("h")]
     buffer = (c_int16 * BLOCK)()
     transmit, receive = getattr(LIBRARY, f"{name}_tx"), getattr(LIBRARY, f"{name}_rx")
@@ -145,7 +145,7 @@ def tiff(path, lines, random):
 
 
 def fax(page, received, seconds, error_correction=False):
-    """A call of two fax machines: `page` is a TIFF that the calling one sends."""
+    """A call of two fax machines. `page` is a TIFF file that the calling machine sends."""
     ends = [create("fax_init", calling) for calling in (1, 0)]
     LIBRARY.fax_get_t30_state.restype = c_void_p
     t30 = [c_void_p(LIBRARY.fax_get_t30_state(end)) for end in ends]

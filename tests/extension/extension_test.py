@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A stranger adds one of each: a pump, a card, a context, a scheduling policy, an AT command, a published claim.
+"""Adds one of each, like a new contributor: a pump, a card, a context, a policy, an AT command, a claim.
 
-    extension_test.py SOURCE BUILD
-Copies the tree, puts the files and lines below where ARCHITECTURE.md says that they belong, builds the program and uses
-what was added. Counts what had to be touched: each is a folder or files of its own, and one line elsewhere. Not counted is the row
-of a new folder in ARCHITECTURE.md, which tests/layering asks for: it is a description.
+    extension_test.py SOURCE BUILD Copies the tree, adds the files and lines below at the places
+that ARCHITECTURE.md names, builds the program and uses the additions. Counts the changes: each
+addition has its own folder or files, and one line elsewhere. The row of a new folder in
+ARCHITECTURE.md, which tests/layering requires, does not count, because it is a description.
 
-    extension_test.py SOURCE
-Looks only whether the places of the lines are still there, which takes no build.
+    extension_test.py SOURCE Checks only whether the
+places of the lines still exist, which needs no build.
 """
 import os, pathlib, select, shutil, subprocess, sys, time
 
@@ -20,7 +20,7 @@ PROGRAM = TREE / "build/release/src/offhook"
 
 
 class Addition:
-    """What is new: a file of this folder at its place, or lines behind others, each of which stands once in its file."""
+    """An addition: a file of this folder and its place, or lines after other lines, each unique in its file."""
 
     def __init__(self, what, files, lines):
         self.what, self.files, self.lines = what, files, lines
@@ -85,7 +85,7 @@ def copy_tree():
 
 
 def said_by_modem(*lines):
-    """`offhook modem` on the new card, what it says to these lines."""
+    """`offhook modem` on the new card, and its answers to these lines."""
     link = WORK / "tty"
     modem = subprocess.Popen([PROGRAM, "modem", "extension", "--tty", link], cwd=WORK, stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, text=True)

@@ -13,7 +13,7 @@ using namespace offhook;
 
 namespace {
 
-/// Events of a call whose clock goes on: an input's octets are steps of time, not times.
+/// Events of a call with an increasing clock: an input's octets are time steps, not times.
 oh_event later(const oh_event& event, std::uint64_t& now_ns) {
   oh_event next = event;
   now_ns += event.time_ns % 1'000'000'000;

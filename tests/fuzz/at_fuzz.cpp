@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t i = 0; i < size; ++i) at.put(static_cast<char>(data[i]));
   at.report(offhook::modem::Result::kConnect, 33'600);
   at.report(offhook::modem::Result::kOtherCarrier);
-  // Two octets ("A/") repeat a line. The most talkative one is AT&V&V..., 127 times some 300 octets.
+  // Two octets ("A/") repeat a line. The longest output is that of AT&V&V...: 127 times about 300 octets.
   if (sent > (size / 2 + 1) * 48 * 1024) __builtin_trap();
   return 0;
 }

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures what an input of each kind costs `offhook`: CPU time, peak memory, and how both grow when the size doubles.
+"""Measures the cost of an input of each kind: CPU time, peak memory, and how both grow when the size doubles.
 
     tests/fuzz/budget.py build/release/src/offhook             three minutes: small inputs
     tests/fuzz/budget.py build/release/src/offhook --largest   an hour: the largest accepted input of each kind
 
 The output is the table of SECURITY.md. Each kind is run with an empty input, with a size and with twice the size. Growth
 is (cost of twice - cost of empty) / (cost of once - cost of empty): 2 is linear, 4 is quadratic. The cost of the largest
-input is measured with --largest, else extrapolated from both sizes and marked with ~. Seconds are CPU time, so that a
-busy machine changes them little. Exit status 1: the time of a kind grows faster than linearly, its largest input takes
+input is measured with --largest, otherwise extrapolated from both sizes and marked with ~. Seconds are CPU time, so that
+a busy machine changes them little. Exit status 1: the time of a kind grows faster than linearly, its largest input takes
 more than 512 MB, or it ends with an unexpected status.
 """
 import argparse
@@ -25,13 +25,13 @@ import tempfile
 import wave
 
 MOST_MB = 512
-GROWTH = 2.8  # of seconds: 2 is linear, 4 quadratic; between them is noise
-COUNTED_S = 0.15  # growth of less CPU time than this is not judged
+GROWTH = 2.8  # of seconds: 2 is linear, 4 quadratic; values in between are noise
+COUNTED_S = 0.15  # growth below this CPU time is not judged
 MB = 1 << 20
 
 
 def wav(path, seconds, rate=8000, channels=2, noise=True):
-    """Noise is the worst case of `decode`: no stage of its search ends early."""
+    """Noise is the worst case of `decode`, because no stage of its search ends early."""
     one = random.Random(1).randbytes(2 * rate * channels) if noise else bytes(2 * rate * channels)
     with wave.open(str(path), "wb") as out:
         out.setnchannels(channels)
@@ -42,7 +42,7 @@ def wav(path, seconds, rate=8000, channels=2, noise=True):
 
 
 def echoes(path, seconds):
-    """Two stations that speak in turn for 3 s and then together, each with the other's echo 20 dB below it."""
+    """Two stations that send alternately for 3 s and then together, each with the other's echo at -20 dB."""
     dice = random.Random(1)
     loud = [dice.gauss(0, 3000) for _ in range(48000)]
     block = array.array("h", bytes(4 * 96000))
@@ -61,7 +61,7 @@ def echoes(path, seconds):
 
 
 def evening(path, seconds, call, apart=1800):
-    """An evening on a telephone line: a call at each half hour, silence between them. mu-law, as `call` is."""
+    """An evening on a telephone line: a call every half hour, with silence in between. mu-law, like `call`."""
     sound = call.read_bytes()
     at = sound.index(b"data")
     head, body = sound[:at + 4], sound[at + 8:]
@@ -78,7 +78,7 @@ def evening(path, seconds, call, apart=1800):
 
 
 def capture(path, octets):
-    """A packet capture of one call, G.711 in packets of 20 ms in both directions; after an hour the next call."""
+    """A packet capture of one call, G.711 in packets of 20 ms in both directions; after an hour, the next."""
     with open(path, "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101))  # raw IP
         noise = random.Random(1).randbytes(1 << 16)
@@ -128,7 +128,7 @@ def number(value):
 
 
 class Kinds:
-    """Each kind writes an input of a size in bytes (seconds for recordings) and says how offhook reads it."""
+    """Each kind writes an input of a size in bytes (recordings: seconds) and returns offhook's arguments."""
 
     def __init__(self, offhook, folder):
         self.offhook, self.folder = offhook, folder
@@ -180,7 +180,7 @@ class Kinds:
         return ["schedule", path]
 
     def valid_system(self, head, item, size):
-        """A system whose entities are valid: {0} is the number of the item. Simulated for 1 ns."""
+        """A system with valid entities, where {0} is the number of the item. Simulated for 1 ns."""
         path = self.folder / "system.json"
         count = max(1, size // len(item.format(10000)))
         path.write_text('{"horizon_ns":1,"entities":[' + head + ",".join(item.format(n) for n in range(count)) + "]}")
@@ -197,7 +197,7 @@ class Kinds:
         return ["trace", path]
 
     def load(self, size):
-        """A load of as many intervals of 3 bytes as fit: the most memory for a byte."""
+        """A load with as many 3-byte intervals as fit, which needs the most memory per byte."""
         count = max(1, (size - 64) // 3)
         body = self.magic() + number(1) + b"x" + number(count * 2) + number(1) + b"\x02" + number(19) + number(1) + b"t"
         body += number(1) + number(0) + number(0) + number(count) + b"\x02\x00\x01" * count
@@ -220,7 +220,7 @@ class Kinds:
         return ["mttf", path, "--hours", "0.001"]
 
     def event_log(self, size):
-        """The log of a call, its blocks of events again and again: what ends in the middle is read as far as it goes."""
+        """The log of a call whose blocks of events are repeated. A truncated one is read as far as possible."""
         path = self.folder / "log.ohlog"
         log = (self.run_folder / "events.ohlog").read_bytes()
         path.write_bytes((log * (size // len(log) + 1))[:max(size, 64)])
@@ -233,7 +233,7 @@ class Kinds:
         return ["run", self.folder / "call.toml", "--file", path, "--set", "transfer.time_limit_s=1", "--out", self.folder / "sent"]
 
     def table(self):
-        """Name, unit, input for a size, a size, the largest that is accepted."""
+        """Name, unit, input for a size, a size, the largest accepted size."""
         s, b = "s", "B"
         interrupts = ('{{"name":"i{0}","kind":"interrupt","period_ns":9,"cost_ns":1,"level":1,"dpc":"d{0}"}},'
                       '{{"name":"d{0}","kind":"dpc","cost_ns":1}}')
@@ -267,7 +267,7 @@ class Kinds:
 
 
 def measured(offhook, words, seconds):
-    """CPU seconds, peak MB, exit status, last words."""
+    """CPU seconds, peak MB, exit status, last line of output."""
     pid_file = tempfile.TemporaryFile()
     process = subprocess.Popen([offhook, *map(str, words)], stdout=subprocess.DEVNULL, stderr=pid_file,
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)))
@@ -314,7 +314,7 @@ def main():
                     given.offhook, make(most), 1800)
                 if row["largest_status"] not in (0, cost[2][2]):
                     failed.append(f"{kind}: the largest ends with status {row['largest_status']}: {row['largest_says']}")
-            else:  # a line through both sizes
+            else:  # a line through both points
                 row["largest_mb"] = cost[2][1] + (cost[2][1] - cost[1][1]) / size * max(0, most - 2 * size)
                 row["largest_cpu_s"] = cost[2][0] + (cost[2][0] - cost[1][0]) / size * max(0, most - 2 * size)
             if row["largest_mb"] > MOST_MB:
@@ -322,7 +322,7 @@ def main():
             if any(c[2] < 0 for c in cost) or row.get("largest_status", 0) < 0:
                 failed.append(f"{kind}: ended by a signal")
             rows.append(row)
-            # Less than a tenth of a second, or a MB, is no measure of growth.
+            # Below a tenth of a second or a MB, growth cannot be measured.
             times = f"{row['growth_s']:.1f}" if cost[1][0] - cost[0][0] > 0.05 else "-"
             memory = f"{row['growth_mb']:.1f}" if cost[1][1] - cost[0][1] > 1 else "-"
             about = "" if given.largest else "~"

@@ -32,7 +32,7 @@ struct Counted {
   }
   void check() const {
     const oh_cells_status s = status();
-    if (s.received != cells && s.received != cells + 1) std::abort();  // one may be under way
+    if (s.received != cells && s.received != cells + 1) std::abort();  // one may be in progress
     if ((s.received + s.idle_received) * kLineCell > octets + kLineCell) std::abort();
     if (s.state > OH_DELINEATION_SYNC) std::abort();
   }
@@ -65,8 +65,8 @@ void damaged_then_good(const std::uint8_t* data, std::size_t size) {
     }
   }
   c.check();
-  // Fewer headers would do: a false place may be kept until seven are wrong, and six right ones are wanted then; of the
-  // octets in between some may look like a header.
+  // Fewer headers would be sufficient, but a false position may be kept until seven are wrong, and six correct ones are
+  // then required. Some octets in between may look like a header.
   constexpr int kCalm = 64;
   for (int n = 0; n < kCalm * kLineCell || queue.used() > 0; ++n) c.put(sender.next(&queue));
   std::uint8_t sent[OH_CELL_OCTETS];

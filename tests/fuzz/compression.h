@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// @param step  characters asked for at once, 1 to 256
+/// @param step  characters requested at once, 1 to 256
 template <class Decoder>
 void decode_any_octets(Decoder& decoder, const uint8_t* data, size_t size, size_t step) {
   uint8_t out[256];
@@ -22,7 +22,7 @@ void decode_any_octets(Decoder& decoder, const uint8_t* data, size_t size, size_
   }
 }
 
-/// @param step  characters from one flush to the next
+/// @param step  characters between two flushes
 template <class Encoder, class Decoder>
 void pass_through(Encoder& encoder, Decoder& decoder, const uint8_t* data, size_t size, size_t step) {
   uint8_t out[300];

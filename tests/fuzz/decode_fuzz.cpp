@@ -12,7 +12,7 @@
 
 #include "offhook/decode.h"
 #include "src/decode/call/call.h"
-#include "src/decode/presentation/json.h"  // and the rest of the room, which offhook/decode.h declares
+#include "src/decode/presentation/json.h"  // and the rest of the functions in offhook/decode.h
 
 using namespace offhook::decode;
 
@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   r.duration_s = static_cast<double>(r.channel[0].size()) / kRateHz;
   to_json(analyse(r));
-  // And as the bits of a data mode.
+  // The input is also used as the bits of a data mode.
   DataHeard heard;
   heard.bit_rate = 26400;
   for (std::size_t i = 0; i < size; ++i) {

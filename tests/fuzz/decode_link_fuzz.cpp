@@ -46,7 +46,7 @@ class Input {
   std::size_t left_;
 };
 
-/// One direction, as its modem sends it.
+/// One direction, as sent by its modem.
 class Sender {
  public:
   Sender() { hdlc_.init(buffer_); }
@@ -99,7 +99,7 @@ v42::Xid any_xid(Input& in) {
   return x;
 }
 
-/// In two data modes, with a retrain between them.
+/// In two data modes, with a retrain in between.
 std::vector<Link> read(const Octets& bits, std::size_t cut) {
   const std::size_t at = bits.empty() ? 0 : cut % bits.size();
   DataHeard heard[2];
@@ -111,7 +111,7 @@ std::vector<Link> read(const Octets& bits, std::size_t cut) {
   return links;
 }
 
-/// What one user writes to the other, over V.42bis that both offer, or over none.
+/// Data from one user to the other, with V.42bis offered by both ends or without.
 void undamaged(Input& in, bool v42bis, bool fcs32, std::size_t cut) {
   constexpr std::uint16_t kCodewords = 512;
   constexpr std::uint8_t kString = 6;

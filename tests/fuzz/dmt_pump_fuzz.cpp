@@ -35,7 +35,7 @@ void read_messages(const std::uint8_t* data, std::size_t size) {
   }
 }
 
-/// Operations out of arbitrary octets, done to a loading: it can be sent as before, and what was read can be written.
+/// Operations from arbitrary octets are applied to a loading. It can still be sent, and what was read can be written.
 void swap_bits_about(const std::uint8_t* data, std::size_t size) {
   using namespace offhook::dmt;
   float error[kMostTones];

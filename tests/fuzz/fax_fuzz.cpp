@@ -29,7 +29,7 @@ struct Machine {
   void* self;
 };
 
-// Each byte is 20 ms of a tone of 16 Hz times its value, at a level by the byte before it.
+// Each byte is 20 ms of a tone of 16 Hz times its value, with a level from the previous byte.
 void hear(const std::uint8_t* data, std::size_t size) {
   constexpr struct {
     fax::Signal signal;
@@ -64,7 +64,7 @@ void hear(const std::uint8_t* data, std::size_t size) {
   }
 }
 
-// A report of each kind, as the pump makes it: a length, then that number of octets.
+// A report of each kind in the pump's form: a length, then that number of octets.
 void report(Machine& m, const std::uint8_t* data, std::size_t size) {
   fax::Terminal terminal(m.self, {.calls = (data[0] & 1) != 0, .send = {}, .receive = {}});
   std::int16_t rx[160] = {}, tx[160];
@@ -122,7 +122,7 @@ struct Program {
   fax::Class1 class1{machine.self};
 };
 
-// Three octets a step: operations or data of one of them, and how many blocks follow.
+// Three octets per step: operations or data of one terminal, and the number of blocks that follow.
 void talk(const std::uint8_t* data, std::size_t size) {
   Program a, b;
   std::int16_t to_a[160] = {}, to_b[160] = {}, from_a[160], from_b[160];

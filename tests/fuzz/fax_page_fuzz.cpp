@@ -45,7 +45,7 @@ void add(BitString& bits, const Octets& octets) {
   }
 }
 
-// FCD with a right check sequence.
+// FCD with a correct check sequence.
 void add_frame(BitString& bits, const Octets& octets) {
   std::uint8_t buffer[300];
   v42::HdlcSender hdlc;
@@ -85,7 +85,7 @@ void check(const FaxPages& read) {
       if (b.data.size() > 256 || b.missing().size() > 256) std::abort();
     }
     if (!page.format.coding) continue;
-    // Lines that change where no pixel is, or not from left to right, are none.
+    // Lines with changes outside of the pixels, or not from left to right, are invalid.
     int lines = 0;
     std::vector<LineChanges> all;
     T6Writer writer(page.format.width);

@@ -50,7 +50,7 @@ void send_frame(oh_bit_port& port, offhook::v42::HdlcSender& sender, uint8_t wha
   while (!sender.ready()) exchange(port, sender.next());
 }
 
-/// What a user may ask for, and flags. @param test  [test_size] of a TEST frame
+/// Requests that a user may make, and flags. @param test  [test_size] of a TEST frame
 void request(oh_lapm* lapm, oh_bit_port& port, offhook::v42::HdlcSender& sender, uint8_t what, Input& in,
              const uint8_t* test, size_t test_size) {
   switch (what >> 3 & 7) {
@@ -86,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Input in{data, size};
   const oh_lapm_config config = config_of(in);
   const size_t bytes = oh_lapm_size(&config);
-  void* memory = aligned_alloc(64, bytes);  // exactly, so that the sanitizer sees what goes beyond
+  void* memory = aligned_alloc(64, bytes);  // exactly this size, so that the sanitizer detects accesses beyond it
   oh_lapm* lapm = oh_lapm_init(memory, &config);
   if (!lapm) abort();
   oh_bit_port port{};

@@ -27,7 +27,7 @@ struct Counted final : offhook::AudioSocketReader::Sink {
   std::size_t samples = 0, ends = 0;
 };
 
-// In pieces it is what it is as a whole.
+// The result in pieces equals the result as a whole.
 void audiosocket(Octets octets) {
   Counted whole, pieces;
   offhook::AudioSocketReader one, other;
@@ -45,7 +45,7 @@ void packet(Octets octets) {
     if (!offhook::parse_rtcp({written, offhook::write_rtcp(*report, written)})) __builtin_trap();
 }
 
-// Each six octets a packet, and then some samples are taken: as many come out as were asked for.
+// Each six octets are a packet; then some samples are read. The number read equals the number requested.
 void stream(Octets octets) {
   static std::uint8_t payload[256], out[1024];
   offhook::JitterBuffer buffer(320);

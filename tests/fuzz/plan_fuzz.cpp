@@ -34,7 +34,7 @@ void attempt(Act act) {
   }
 }
 
-/// Of four cells in one shard.
+/// Four cells in one shard.
 const sweep::Plan& small_plan() {
   static const sweep::Plan plan = [] {
     const auto file = std::filesystem::temp_directory_path() / fmt::format("offhook-plan-fuzz-{}.toml", getpid());
@@ -46,7 +46,7 @@ const sweep::Plan& small_plan() {
   return plan;
 }
 
-/// The plan that a text tells, with the hash that it should have.
+/// The plan that a text describes, with the hash that it should have.
 void with_a_right_hash(const std::string& text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object()) return;

@@ -16,14 +16,14 @@ using namespace offhook::hostsim;
 namespace {
 
 constexpr std::size_t kFile = 20'000;
-constexpr std::size_t kSegmentOctets = 17;  // of the input, before its data
+constexpr std::size_t kSegmentOctets = 17;  // octets of the input before its data
 
 bool same(const TcpSegment& a, const TcpSegment& b) {
   return a.syn == b.syn && a.is_ack == b.is_ack && a.sequence == b.sequence && a.acknowledged == b.acknowledged &&
          a.window == b.window && a.data == b.data;
 }
 
-/// A server and a client that hear the same line.
+/// A server and a client that receive the same line.
 struct Ends {
   std::vector<std::uint8_t> file = std::vector<std::uint8_t>(kFile, 0x7E), delivered;
   TcpServer server{file};

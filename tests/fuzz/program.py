@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Damaged files of every kind through the whole program, each run under limits of memory and time.
+"""Damaged files of every kind through the whole program, with limits of memory and time for each run.
 
     tests/fuzz/program.py build/release/src/offhook --seconds 600 [--seed N] [--keep DIR]
 
 A run may succeed, or end with status 1 or 2 and one line of error. It must not end by a signal, need more than 512 MB,
-take longer than the limit, print a control character, or say std::bad_alloc. What does is kept in --keep, with the
+exceed the time limit, or print a control character or std::bad_alloc. Inputs that do are kept in --keep with the
 command, and the exit status is 1. The seed of a run is printed; the same seed makes the same inputs.
 """
 import argparse
@@ -20,13 +20,13 @@ import sys
 import tempfile
 import time
 
-LIMIT_BYTES = 768 << 20  # of address space: the program's libraries and stacks take about 200 MB of it
+LIMIT_BYTES = 768 << 20  # address space: the program's libraries and stacks take about 200 MB of it
 LIMIT_CPU_S = 20
 NAMES = ["input", "in put", "a\nb", "\x1b[31mred", "\u202eabc", "-x"]
 
 
 def seeds(offhook, source, folder):
-    """(file, command) of whole inputs: {} is the damaged file, {dir} the folder around it."""
+    """(file, command) of valid inputs: {} is the damaged file, {dir} its folder."""
     scratch = folder / "seeds"
     scratch.mkdir()
     (scratch / "call.toml").write_text('name = "call"\ncontext = "THR 24"\npump.kind = "cost-profile"\n'
@@ -62,7 +62,7 @@ def seeds(offhook, source, folder):
 
 
 def damaged(dice, data, others):
-    """One to four changes that a byte fuzzer makes, and some that only size shows."""
+    """One to four changes as by a byte fuzzer, and some that only size reveals."""
     data = bytearray(data)
     for _ in range(dice.randint(1, 4)):
         at, to = sorted((dice.randint(0, len(data)), dice.randint(0, len(data))))

@@ -19,7 +19,7 @@
 
 namespace offhook::fuzz {
 
-/// A pump whose state can be kept and be taken up again. All ones are sent.
+/// A pump whose state can be saved and restored. It sends only ones.
 class KeptPump {
  public:
   KeptPump(const oh_pump_type* type, oh_pump_config c) : type_(type), size_(0), memory_(nullptr, &std::free) {
@@ -50,13 +50,13 @@ class KeptPump {
   std::vector<std::vector<unsigned char>> states_;
 };
 
-inline constexpr int kStates = 32;       ///< of a start-up; an input's first byte, divided by 8, says which
-inline constexpr int kMostBlocks = 100;  ///< of 10 ms, an input
+inline constexpr int kStates = 32;       ///< variants of a start-up; an input's first byte / 8 selects one
+inline constexpr int kMostBlocks = 100;  ///< blocks of 10 ms per input
 
 class PumpCall {
  public:
-  /// @param blocks_before  of 10 ms, until both are in data mode
-  /// @param prepare  what is asked of both before the first sample; they need not reach data mode then
+  /// @param blocks_before  blocks of 10 ms until both are in data mode
+  /// @param prepare  settings of both before the first sample; then they need not reach data mode
   PumpCall(const oh_pump_type* type, int blocks_before, const std::function<void(PumpCall&)>& prepare = nullptr,
            std::uint32_t guard_tone_hz = 0)
       : type_(type), call_(type, config(OH_PUMP_CALL, 0)), answer_(type, config(OH_PUMP_ANSWER, guard_tone_hz)) {
@@ -72,7 +72,7 @@ class PumpCall {
   void* call() const { return call_.get(); }
   void* answer() const { return answer_.get(); }
 
-  /// @param ask  ask(how) for a byte whose low bits are 7, with five others to choose by
+  /// @param ask  ask(how) for a byte whose low bits are 7, with five remaining bits as choice
   template <class Ask>
   void run(const std::uint8_t* data, std::size_t size, Ask&& ask) {
     const std::size_t state = size > 0 ? data[0] / 8 : 0;

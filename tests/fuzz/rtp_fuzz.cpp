@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   while (left.size() > 3) {
     const std::size_t length = std::min<std::size_t>(left[0], left.size() - 3);
     t += (left[1] - 16) / 1000.0;
-    // A frame that is repeated as a stream is.
+    // A frame that is repeated as in a stream.
     std::uint8_t frame[255];
     std::copy_n(left.begin() + 3, length, frame);
     for (int k = 0; k < (left[2] >> 3); ++k) {
@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t calls = reader.find_calls();
   for (std::size_t n = 0; n < calls; ++n) {
     const Recording r = reader.read(n, "fuzz");
-    const bool speech = !r.rtp.empty();  // else a fax: two channels of silence
+    const bool speech = !r.rtp.empty();  // otherwise a fax: two channels of silence
     if (r.channel.size() != (speech ? r.rtp.size() : 2) || r.channel.size() > 2) std::abort();
     if (!speech && r.t38_streams.empty()) std::abort();
     for (const T38Carrier& c : r.t38_carriers) {

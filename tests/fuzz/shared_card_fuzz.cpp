@@ -44,7 +44,7 @@ struct Silence final : offhook::LineEnd {
   }
 };
 
-/// What a server may say: as many descriptors as it likes, of memory of any size.
+/// What a server may send: any number of descriptors, of memory of any size.
 void serve(int listening, int memory, int event, std::uint8_t how) {
   const int s = accept(listening, nullptr, nullptr);
   if (s < 0) return;
@@ -69,10 +69,10 @@ void serve(int listening, int memory, int event, std::uint8_t how) {
   close(s);
 }
 
-/// Of the time that an input takes, and of what a card may be early.
+/// Part of the time of an input by which a card may be early.
 constexpr std::size_t kMostFilledIn = 60 * OH_MODEM_RATE_HZ;
 
-/// The driver and the hardware take turns at memory that the input scribbles over.
+/// The driver and the hardware alternate on memory that the input overwrites.
 void run(const offhook::SharedCard& modem, const std::uint8_t* data, std::size_t size) {
   const oh_card& card = modem.card();
   if (size > 1 << 16 || oh_driver_staging_size(&card) > 1 << 24) return;
@@ -90,7 +90,7 @@ void run(const offhook::SharedCard& modem, const std::uint8_t* data, std::size_t
                    std::memcpy(tx, rx, n * sizeof(std::int16_t));
                  },
                  [](void*, std::size_t n) {
-                   if (n > kMostFilledIn) std::abort();  // whatever the card says has passed
+                   if (n > kMostFilledIn) std::abort();  // whatever number the card reports
                  },
                  nullptr};
   static constexpr oh_context_ops kNoContext = {
@@ -142,7 +142,7 @@ void run(const offhook::SharedCard& modem, const std::uint8_t* data, std::size_t
     if (left < 1 || left > longest) std::abort();
     oh_card_engine_run(&engine, &line, std::min(left, 1u + data[1] % 200u), 0);
     oh_driver_isr(&driver);
-    for (int i = 0; i < 8 && oh_driver_owed(&driver) > 0; ++i) {  // a block may be said to be endless
+    for (int i = 0; i < 8 && oh_driver_owed(&driver) > 0; ++i) {  // a block may claim to be endless
       if (oh_driver_service_begin(&driver) == 0) break;
       oh_driver_service_output(&driver);
       if (oh_driver_service_end(&driver) == 0) break;

@@ -17,7 +17,7 @@ const offhook::Modulation kRows[] = {
 constexpr std::uint32_t kSlow =
     OH_MODULATION_V21 | OH_MODULATION_V23 | OH_MODULATION_BELL103 | OH_MODULATION_BELL212A | OH_MODULATION_V22;
 
-// Each byte is 20 ms of a tone of 16 Hz times its value, at a level by the byte before it.
+// Each byte is 20 ms of a tone of 16 Hz times its value, with a level from the previous byte.
 void hear(const offhook::Modulation& row, oh_pump_role role, const std::uint8_t* data, std::size_t size) {
   oh_pump_config c{};
   c.format = offhook::kLinear8000;

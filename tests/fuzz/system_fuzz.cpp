@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     System system = parse_system({reinterpret_cast<const char*>(data), size}, "fuzz");
     if (system.entities.size() > 50) return 0;
-    // No more than some thousand instants: the shortest time of all, often.
+    // At most some thousand instants, often with the shortest possible time.
     Ns shortest = system.horizon;
     for (const auto& e : system.entities) {
       shortest = std::min(shortest, e.cost);

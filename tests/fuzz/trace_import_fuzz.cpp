@@ -28,7 +28,7 @@ void attempt(Read read) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   attempt([&] { return traces::read_load(bytes, "fuzz"); });
-  // Past the checksum, which no mutation meets by itself.
+  // Past the checksum, which mutations alone never match.
   attempt([&] {
     hostsim::HostLoad none;
     const std::string empty = traces::write_load(none);

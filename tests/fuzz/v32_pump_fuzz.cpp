@@ -11,7 +11,7 @@ namespace {
 
 namespace v32 = offhook::v32;
 
-// What a rate signal says is said again by what encodes it.
+// The meaning of a rate signal is encoded again by the encoder.
 void rate_signal(std::uint16_t bits) {
   v32::RateSignal r, again;
   if (!v32::RateSignal::decode(bits, &r)) return;
@@ -22,7 +22,7 @@ void rate_signal(std::uint16_t bits) {
   if ((k < 0) != (r.rates == 0) || k >= v32::kRateCount) std::abort();
 }
 
-// Where either end has no V.8, is a V.32 modem, or both; a row's states are made when it is first asked for.
+// Variants in which one end has no V.8, is a V.32 modem, or both. The states of a row are created at its first use.
 offhook::fuzz::PumpCall& both_of(std::uint8_t byte) {
   using offhook::fuzz::PumpCall;
   constexpr std::uint8_t kStarts[] = {0, 1, 2, 3, 4, 16, 4 | 8, 4 | 8 | 16 | 32};

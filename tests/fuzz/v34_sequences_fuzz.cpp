@@ -21,7 +21,7 @@ using offhook::Crc;
 
 namespace {
 
-// Bits of the input; with `repair`, frame sync and CRC are made right so that fields get past the checks.
+// Bits of the input. With `repair`, frame sync and CRC are corrected so that fields pass the checks.
 template <class T>
 void check_info(const uint8_t* data, size_t size, bool repair) {
   uint8_t bits[T::kBits]{};
@@ -79,7 +79,7 @@ void check_mp(const uint8_t* data, size_t size, bool repair) {
   if (found != 1 || encode(mp2, third) != n || memcmp(again, third, static_cast<size_t>(n)) != 0) abort();
 }
 
-// A CP that can be sent: whatever its filter and points, the bits of frames come back.
+// For a CP that can be sent, with any filter and points, the bits of frames are recovered.
 void check_frames(const offhook::v90::Cp& cp, const uint8_t* data, size_t size) {
   using namespace offhook::v90;
   FrameParameters p;
@@ -171,7 +171,7 @@ void check_dil(const uint8_t* data, size_t size, bool repair) {
   int found = 0;
   Dil dil2;
   for (int k = 0; k < n; ++k) found += receiver.put(again[k], &dil2);
-  // Of no segments the lengths and patterns have no meaning.
+  // Without segments, the lengths and patterns have no meaning.
   if (found != 1 || (dil.segments > 0 && !(dil == dil2))) abort();
 }
 

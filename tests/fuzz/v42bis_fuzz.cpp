@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   data += 3;
   size -= 3;
 
-  const size_t bytes = Dictionary::size(codewords);  // exactly, so that the sanitizer sees what goes beyond
+  const size_t bytes = Dictionary::size(codewords);  // exactly this size, so the sanitizer finds accesses beyond it
   auto* encoder_memory = static_cast<uint8_t*>(aligned_alloc(64, bytes));
   auto* decoder_memory = static_cast<uint8_t*>(aligned_alloc(64, bytes));
   Encoder encoder;

@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   data += 4;
   size -= 4;
 
-  // exactly, so that the sanitizer sees what goes beyond
+  // exactly this size, so that the sanitizer detects accesses beyond it
   auto* encoder_memory = static_cast<uint8_t*>(aligned_alloc(64, Encoder::size(p)));
   auto* decoder_memory = static_cast<uint8_t*>(aligned_alloc(64, Decoder::size(p)));
   Encoder encoder;

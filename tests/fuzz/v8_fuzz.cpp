@@ -24,7 +24,7 @@ void check_menu(const uint8_t* data, int n) {
   if (!(again == menu)) abort();
 }
 
-/// One end, and what it hears of the far end.
+/// One end, and the signal of the far end that it receives.
 struct Machine {
   static V8 end(oh_pump_role role) {
     Config config;
@@ -35,7 +35,7 @@ struct Machine {
     config.silence_before_cm_s = 0.05f;
     return V8(config);
   }
-  /// The caller has heard ANSam and sends CM, the answerer sends ANSam: half a second that no input can shorten.
+  /// The caller has received ANSam and sends CM, and the answerer sends ANSam: half a second that no input can shorten.
   explicit Machine(oh_pump_role role) : v8(end(role)), far(role == OH_PUMP_CALL ? Channel::kHigh : Channel::kLow, -20) {
     AnsamGenerator ansam(-20, true);
     for (int n = 0; n < 4000; ++n) v8.process(role == OH_PUMP_CALL ? ansam.next() : far.next([] { return 1; }));
@@ -45,8 +45,8 @@ struct Machine {
   FskModulator far;
 };
 
-// Octets become V.21 of the far end, so that the machine gets past its menu: two copies, as many as decide anything,
-// and an eighth of a second; then what is left over is sound. One input of eight goes on for a second and a half.
+// Octets become V.21 of the far end, so that the procedure gets past its menu: two copies, which is enough to decide,
+// and an eighth of a second. The remaining input becomes samples. One in eight inputs continues for 1.5 seconds.
 void check_machine(const uint8_t* data, size_t size, oh_pump_role role, bool goes_on) {
   static const Machine kCaller(OH_PUMP_CALL), kAnswerer(OH_PUMP_ANSWER);
   Machine m = role == OH_PUMP_CALL ? kCaller : kAnswerer;

@@ -16,7 +16,7 @@ using offhook::V90Call;
 constexpr std::size_t kStates = 32;
 constexpr double kSecondsBefore = 14;
 
-/// @param kind  0: from Phase 2 on, 1: from V.8 on, 2: by Quick Connect
+/// @param kind  0: starts with Phase 2, 1: with V.8, 2: with Quick Connect
 std::unique_ptr<V90Call> call_with_states(int kind) {
   V90Call::Options o;
   o.v8 = kind != 0;

@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const size_t error = read_xid(data, size, &xid);
   if (error > size + 1) abort();
   if (error != 0) return 0;
-  if (xid.n401_tx == 0 || xid.n401_rx == 0 || xid.k_tx == 0 || xid.k_rx == 0) return 0;  // write_xid() wants all
+  if (xid.n401_tx == 0 || xid.n401_rx == 0 || xid.k_tx == 0 || xid.k_rx == 0) return 0;  // write_xid() needs them all
   if (xid.n401_tx > 8191 || xid.n401_rx > 8191) return 0;
   uint8_t out[kXidSize];
   const size_t n = write_xid(xid, true, out);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Configure, build and test one component in a chroot of Debian 12 that has nothing but what this component needs.
+"""Configure, build and test one component in a chroot of Debian 12 that has only what this component needs.
 
     component_test.py COMPONENT SOURCE [--below FOLDER] [--suite bookworm]
 
-COMPONENT is dsp, driver, modem, hostsim or decode. The chroot gets a compiler, cmake, ninja, GoogleTest, Random123 for the tests, and
+COMPONENT is dsp, driver, modem, hostsim or decode. The chroot has a compiler, cmake, ninja, GoogleTest, Random123 for the tests, and
 the libraries of PACKAGES below: none for dsp and driver. SOURCE is copied into it. --below limits the tests to a folder of tests/unit.
 
 Exit status: 0; 1 if a step fails; 77 without root, mmdebstrap or an archive (with the reason).
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-TOOLS = ["g++", "cmake", "ninja-build", "libgtest-dev", "libgmock-dev", "librandom123-dev"]  # the last: headers, for the tests
+TOOLS = ["g++", "cmake", "ninja-build", "libgtest-dev", "libgmock-dev", "librandom123-dev"]  # the last: headers of the tests
 BASE = ["libfmt-dev", "nlohmann-json3-dev"]
 PACKAGES = {"dsp": [], "driver": [], "modem": ["libspandsp-dev"], "hostsim": ["libspandsp-dev", *BASE],
             "decode": ["libspandsp-dev", "libsndfile1-dev", "libjs-dygraphs", "pkg-config", *BASE]}  # fmt: skip

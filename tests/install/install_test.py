@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Installs the build into an empty folder, and uses what is there and nothing else.
+"""Installs the build into an empty folder and uses only what is there.
 
     install_test.py BUILD SOURCE     BUILD: the build folder; SOURCE: the tree, for the ABI baseline and a C test
 """
@@ -85,7 +85,7 @@ def built_by_demo():
 
 
 def headers():
-    """By both compilers, pedantic: each C header alone as C11 and as C++20, those of the components together."""
+    """With both compilers, pedantic: each C header alone as C11 and C++20, and a component's together."""
     every = sorted((PREFIX / "include/offhook").glob("**/*.h"))
     public = [h for h in every if 'extern "C"' in h.read_text() or h.name == "abi.h"]
     strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-I", PREFIX / "include", "-I", PREFIX / "include/offhook"]
@@ -96,7 +96,7 @@ def headers():
             print(f"skipped the headers by {c}: it is not installed")
             continue
         for header in public:
-            alone = WORK / "header.txt"  # "#pragma once" in what is itself compiled is a warning
+            alone = WORK / "header.txt"  # "#pragma once" is a warning in a file that is itself compiled
             alone.write_text(f'#include "{header.relative_to(PREFIX / "include")}"\n')
             run(c, "-std=c11", *strict, "-x", "c", alone)
             run(cxx, "-std=c++20", *strict, "-x", "c++", alone)
@@ -106,7 +106,7 @@ def headers():
 
 
 def two_modems(program, seconds=240):
-    """The C example, twice, each the other's line."""
+    """Runs the C example twice, each connected to the other's line."""
     files = {}
     for end in ("call", "answer"):
         files[end] = random.Random(end).randbytes(20000)
@@ -148,7 +148,7 @@ def c_example(lib):
     expect(said.strip(), True)
 
 
-# An empty project for each component: what it needs, a source, and the libraries that CMake may not find meanwhile.
+# An empty project for each component: what it needs, a source, and the libraries that CMake must not find.
 FOUND = ("fmt", "nlohmann_json", "PkgConfig", "CLI11")
 C_ABI = '#include <offhook/modem.h>\nint main(void) { return oh_modem_create(0, 0) != 0; }\n'
 DSP = '#include <dsp/v22/pump.h>\nint main(void) { return oh_v22bis_type()->format_count == 0; }\n'
@@ -177,7 +177,7 @@ PROJECTS = [
 
 
 def empty_projects():
-    """Each component in a project that has nothing else, in C and in C++; no language standard is set."""
+    """Each component in a project with nothing else, in C and in C++, without a language standard."""
     for language, target, component, source, needs in PROJECTS:
         project = WORK / f"empty-{language}-{target}"
         project.mkdir()
@@ -215,7 +215,7 @@ def printed(page):
 
 
 def tutorials(lib):
-    """Every such command, in a copy of the installed samples. @return the folder, and the environment of the program"""
+    """Every such command in a copy of the installed samples. @return the folder, and the environment of the program"""
     work = WORK / "examples"
     shutil.copytree(DOC / "examples", work)
     work /= "plugins"
@@ -224,7 +224,7 @@ def tutorials(lib):
         commands = printed(DOC / f"docs/tutorials/{name}.md")
         for command in commands:
             done = subprocess.run(["sh", "-c", command], cwd=work, env=environment, capture_output=True, text=True, timeout=300)
-            # Live, this machine may be late.
+            # In a live run, this machine may be late.
             allowed = (0, 2) if "measure device" in command else (0,)
             expect(f"{command}: exit status {done.returncode} {done.stderr if done.returncode else ''}", done.returncode in allowed)
         expect(f"docs/tutorials/{name}.md: {len(commands)} commands run as printed", len(commands) >= 3)
@@ -242,7 +242,7 @@ def tutorials(lib):
 
 
 def written_by_an_outsider():
-    """The files and lines of a pump of one's own are as the tutorial counts them."""
+    """The files and lines of a custom pump have the numbers that the tutorial states."""
     page = (DOC / "docs/tutorials/own-pump.md").read_text()
     samples = DOC / "examples/plugins"
     for pump, source in (("pulse", "pulse.c"), ("ladder", "ladder.cpp")):
@@ -254,7 +254,7 @@ def written_by_an_outsider():
 
 
 def plugin_errors(work, environment):
-    """One line says why a library is no plug-in of this program."""
+    """One line explains why a library is not a plug-in of this program."""
     (work / "none.c").write_text("int nothing;\n")
     (work / "old.c").write_text("unsigned oh_plugin_abi(void) { return 0; }\nint oh_plugin_register(const char** r) { return (void)r, 0; }\n")
     for name in ("none", "old"):
@@ -272,7 +272,7 @@ def plugin_errors(work, environment):
 
 
 def declared(headers):
-    """What the C headers declare: functions as `extern` prototypes by name, parameters without names."""
+    """The declarations of the C headers: functions as `extern` prototypes by name, parameters unnamed."""
     includes = WORK / "public.c"
     includes.write_text("".join(f'#include "{h}"\n' for h in headers))
     run("gcc", "-std=c11", "-I", PREFIX / "include", "-aux-info", WORK / "prototypes", "-fsyntax-only", includes)
@@ -281,12 +281,12 @@ def declared(headers):
 
 
 def abi(lib):
-    """Names, signatures and layouts. The build has no debugging information, and a program sees the headers: so these are
-    compiled with it, each function that they declare empty, and what comes out is compared with the baseline."""
+    """Names, signatures and layouts. The build has no debugging information. So the headers, which programs see, are
+    compiled with it and with empty functions, and the result is compared with the baseline."""
     if shutil.which("abidiff") is None or shutil.which("gcc") is None:
         print("skipped the ABI baseline: abigail-tools or gcc is not installed")
         return
-    others = ("kernel_modem.h", "pci_card.h", "modem_end.h")  # of the kernel driver and of a card; not exported
+    others = ("kernel_modem.h", "pci_card.h", "modem_end.h")  # of the kernel driver and a card; not exported
     c_headers = sorted(h for h in (PREFIX / "include/offhook").glob("**/*.h")
                        if 'extern "C"' in h.read_text() and h.name not in others)
     functions = declared(c_headers)

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Calls between our modem and any other modem program, over one kind of line after another.
+"""Calls between Offhook's modem and any other modem program, over various lines.
 
     ./dev interop PROGRAM [--itself] [--cells WORD] [--roles call,answer] [--calls N] [--out DIR] [--list]
 
-PROGRAM speaks the protocol of docs/interop.md. A cell is a line and a modulation; "call" and "answer" are our modem's
-role. In each call both ends send a file of random bytes, and both files must arrive whole. Each call's result is kept in
-DIR (out/interop/NAME) as it ends; run again, the command goes on where it stopped. Results of another build of offhook
-or of PROGRAM are not used.
+PROGRAM speaks the protocol of docs/interop.md. A cell is a line and a modulation; "call" and "answer" are the role of
+Offhook's modem. In each call both ends send a file of random bytes, and both files must arrive completely. Each result
+is kept in DIR (out/interop/NAME) when the call ends. If the command is repeated, it resumes. Results of another build of
+offhook or PROGRAM are not used.
 
---itself makes the calls between PROGRAM and PROGRAM instead, over the same lines: what it does with itself is the benchmark target
-for what it does with us. Only telephone lines: on a trunk PROGRAM is the analogue modem.
+--itself makes calls between PROGRAM and PROGRAM over the same lines. These results are the benchmark target for calls with
+Offhook. Only on telephone lines, because PROGRAM is the analogue modem on a trunk.
 
-Progress goes to standard error, the table to standard output. Exit status: 0 every call was whole, 2 not, 1 error, 130
-interrupted.
+Progress goes to standard error, the table to standard output. Exit status: 0 if every call was complete, 2 if not, 1
+error, 130 interrupted.
 """
 import argparse
 import contextlib
@@ -30,20 +30,20 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-WALL_S = 900  # of one call: a program that has stopped is not waited for
-LIMIT_S = 300  # of one call, on its line
-GONE_S = 60  # that our end has to write its results when PROGRAM is gone
-UNABLE = 77  # PROGRAM's exit status: it cannot do what a cell asks
+WALL_S = 900  # for one call, after which a stalled program is ended
+LIMIT_S = 300  # for one call, in line time
+GONE_S = 60  # for Offhook's end to write its results after PROGRAM has left
+UNABLE = 77  # PROGRAM's exit status if it does not support the settings of a cell
 
-# The line of every cell, as keys of a scenario; what a cell names stands instead.
+# The line of every cell, as keys of a scenario; a cell may replace them.
 LINE = {"codec": "none", "loss_db": 6, "near_echo_db": 60, "far_echo_db": 60, "noise_dbm0": -90, "delay_ms": 10}
-# The same for V.90, where we are the digital modem and PROGRAM is the analogue one.
+# The same for V.90, where Offhook is the digital modem and PROGRAM the analogue one.
 TRUNK = {"near_end": "digital", "near_echo_db": 60, "card_echo_db": 60, "noise_dbm0": -90, "delay_ms": 10}
-SENT_DBM0 = -12  # what our modem sends
+SENT_DBM0 = -12  # bytes that Offhook's modem sends
 
 
 def cell(name, modem="v34", far=None, file_bytes=20000, **line):
-    """far: settings of PROGRAM beside its modulation"""
+    """far: further settings of PROGRAM, in addition to its modulation"""
     settings = {f"line.{key}": value for key, value in {**LINE, **line}.items()}
     return {"name": name, "modem": modem, "far": {"modulation": modem, **(far or {})}, "bytes": file_bytes, "line": settings}
 
@@ -59,7 +59,7 @@ def snr(db):
 
 
 def cells():
-    in_data = {"file_bytes": 60000}  # 15 s at 33 600 bit/s from about 12 s on
+    in_data = {"file_bytes": 60000}  # 15 s at 33,600 bit/s, from about 12 s on
     two_wires = {"near_echo_db": 12, "far_echo_db": 30, "codec": "mu-law"}
     found = [
         cell("clean"),
@@ -123,13 +123,13 @@ def fail(text):
 
 
 class Far:
-    """The other program: how it is started and what it says of itself."""
+    """The other program: how it is started, and what it reports about itself."""
 
     def __init__(self, words):
         program = shutil.which(words[0])
         if program is None:
             fail(f"{words[0]}: no program that can be started")
-        # Calls are made in folders of their own.
+        # Calls run in separate folders.
         self.words = [os.path.abspath(program), *(os.path.abspath(w) if os.path.isfile(w) else w for w in words[1:])]
         done = subprocess.run([*self.words, "describe"], check=False, capture_output=True, text=True, timeout=60)
         try:
@@ -154,7 +154,7 @@ def ours(offhook, folder, c, role, seed, far):
 
 
 def stop(process):
-    """Asks it to end, waits, insists: no process outlives its call."""
+    """Ends it, first by SIGTERM, then by SIGKILL, so that no process outlives its call."""
     if process.poll() is None:
         process.terminate()
         try:
@@ -165,7 +165,7 @@ def stop(process):
 
 
 def watch(near, far):
-    """Until our end is done.  @return why it was ended by us, or nothing"""
+    """Waits until Offhook's end is done.  @return why this test ended it, or nothing"""
     begin, far_gone = time.monotonic(), None
     while near.poll() is None:
         time.sleep(0.05)
@@ -174,14 +174,14 @@ def watch(near, far):
             return f"not over after {WALL_S} s"
         if far.poll() is not None and far_gone is None:
             far_gone = now
-        # Our end notices at once when a socket is closed. It waits only for a program that never came.
+        # Offhook's end notices a closed socket immediately. It waits only for a program that never connected.
         if far_gone is not None and now - far_gone > (0 if far.returncode == UNABLE else GONE_S):
             return f"PROGRAM ended with {far.returncode}, and our end did not end"
     return None
 
 
 def call(offhook, far, folder, c, role, seed):
-    """@return what came of one call, as it is kept"""
+    """@return the result of one call, in the form that is kept"""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     source = random.Random(f"{c['name']} {seed}")
@@ -206,7 +206,7 @@ def call(offhook, far, folder, c, role, seed):
 
 
 def call_itself(line, far, folder, c, seed):
-    """PROGRAM calls and PROGRAM answers, each in a folder of its own.  @return what came of it, as it is kept"""
+    """PROGRAM calls PROGRAM, each in its own folder.  @return the result, in the form that is kept"""
     shutil.rmtree(folder, ignore_errors=True)
     source = random.Random(f"{c['name']} {seed}")
     roles = ("call", "answer")
@@ -235,7 +235,7 @@ def call_itself(line, far, folder, c, seed):
             stack.callback(stop, program)
         with contextlib.suppress(subprocess.TimeoutExpired):
             between.wait(WALL_S)
-            for program in programs:  # the line is closed: each has what it will get, and ends
+            for program in programs:  # the line is closed: each has received all data, and ends
                 program.wait(20)
     try:
         line_said = json.loads((folder / "line.json").read_text())
@@ -270,7 +270,7 @@ def result_of(folder, near, why, to_far):
         fail(f"{folder}: our end wrote no summary: {text}; PROGRAM said: {tail or 'nothing'}")
     received = folder / "far-received.bin"
     end = summary["figures"]["ends"][0]
-    # The log of samples and events is large and can be made again.
+    # The log of samples and events is large and can be reproduced.
     shutil.rmtree(folder / "ours", ignore_errors=True)
     return {
         "received_whole": bool(summary["complete"]),
@@ -357,7 +357,7 @@ def arguments():
 
 
 def identity(program, far, c, role, seed):
-    """What a kept result must have been made by."""
+    """Properties that a kept result must share."""
     return hashlib.sha256(json.dumps([program, far.words, far.about, c, role, seed], sort_keys=True).encode()).hexdigest()[:16]
 
 

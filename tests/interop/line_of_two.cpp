@@ -25,7 +25,7 @@ namespace {
 using offhook::hostsim::kLineRateHz;
 
 constexpr std::size_t kBlock = 8;
-constexpr std::uint64_t kLook = kLineRateHz / 10;  // samples after which the files are looked at
+constexpr std::uint64_t kLook = kLineRateHz / 10;  // samples between two checks of the files
 
 std::uintmax_t octets_in(const char* path) {
   std::error_code none;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Our own modem as the PROGRAM of `./dev interop` (docs/interop.md): a second `offhook run`, over a line that does nothing.
+"""Offhook's modem as the PROGRAM of `./dev interop` (docs/interop.md): a second `offhook run`, over an ideal line.
 
     ./dev interop tests/interop/offhook_far_end.py
 
-OFFHOOK (environment) names the program; else it is that of build/release.
+OFFHOOK (environment) names the program; the default is that of build/release.
 """
 import json
 import os
@@ -15,8 +15,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEMS = ("v34", "v32bis", "v22bis", "auto")
 BLOCK = 40  # samples of one exchange
-LINE = 120  # what a line of delay_ms = 0 takes one way (hostsim/channel, least_delay())
-# From what this end sends until its near echo comes back, each way: the line, a block, three samples of the resampler.
+LINE = 120  # one-way delay of a line with delay_ms = 0 (hostsim/channel, least_delay())
+# Time until the near echo of our signal returns, in each direction: the line, a block, three samples of resampler.
 DELAY = 2 * (LINE + BLOCK + 3)
 NO_LINE = {"codec": "none", "loss_db": 0, "near_echo_db": 100, "far_echo_db": 100, "noise_dbm0": -120, "delay_ms": 0}
 
@@ -37,7 +37,7 @@ def main():
     keys.update({f"line.{key}": value for key, value in NO_LINE.items()})
     for key, value in keys.items():
         words += ["--set", f"{key}={value}"]
-    pathlib.Path(received).symlink_to("far/received.bin")  # which grows while the call goes on
+    pathlib.Path(received).symlink_to("far/received.bin")  # which grows during the call
     return subprocess.run(words, check=False, stdout=subprocess.DEVNULL).returncode
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the modules promise, against the tree.
+"""Checks the rules for modules against the tree.
 
     layering_test.py CLAIM --modules FILE --source DIR --build DIR --compiler CXX
 
@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 HOUSE = ["include", "dsp", "driver", "hostsim", "traces", "src", "tests"]
-# What stands further down may include what stands further up.
+# Lower entries may include higher ones.
 FLOORS = ["dsp", "driver", "hostsim", "traces", "src"]
 
 
@@ -37,13 +37,13 @@ def headers_of(args, folder):
 
 
 def preprocess(args, module, text):
-    root = f"{args.build}/modules/{module.root}"  # as the module is compiled; an include in quotes looks where it stands first
+    root = f"{args.build}/modules/{module.root}"  # compiled as the module; a quoted include searches its own folder first
     return subprocess.run([args.compiler, "-E", "-std=c++20", "-x", "c++", "-I", ".", "-o", os.devnull, "-"], input=text,
                           cwd=root, capture_output=True, text=True, timeout=60, check=False)
 
 
 def tree(args):
-    """Files that are kept; without git (a release), all that lie in the house."""
+    """Files in git; without git (a release), all files of the project."""
     listed = subprocess.run(["git", "-C", args.source, "ls-files"], capture_output=True, text=True, check=False)
     if listed.returncode == 0:
         return [f for f in listed.stdout.split("\n") if f and os.path.exists(f"{args.source}/{f}")]
@@ -55,7 +55,7 @@ def tree(args):
 
 
 def wrong_includes_fail(args, modules):
-    """Each module in turn: a header of a module that it does not use is not found, one of its own or of a used one is."""
+    """For each module: headers of an unused module are not found, but its own and those of used modules are."""
     public = sorted({h for module in modules for h in module.headers})
     wrong = []
     for turn, module in enumerate(modules):
@@ -70,13 +70,13 @@ def wrong_includes_fail(args, modules):
         wrong += [f"{module.path} {line.split('#error ')[1]}" for line in result.stderr.split("\n") if "#error " in line]
         if result.returncode != 0 and not wrong:
             wrong.append(f"{module.path}: {result.stderr}")
-        # The same once more as people write it.
+        # The same in the form in which people write it.
         if others:
             deliberate = others[turn % len(others)]
             result = preprocess(args, module, f'#include "{deliberate}"\n')
             if result.returncode == 0 or "No such file" not in result.stderr and "not found" not in result.stderr:
                 wrong.append(f'{module.path}: #include "{deliberate}" did not fail: {result.stderr}')
-        # Freestanding headers need nothing else: they must pass.
+        # Freestanding headers need nothing else, so they must pass.
         allowed = next((h for h in seen if h.startswith(("dsp/blocks/", "dsp/pump/", "offhook/"))), None)
         if allowed is not None:
             result = preprocess(args, module, f'#include "{allowed}"\n')
@@ -95,12 +95,12 @@ def every_folder_of_sources_is_a_module(args, modules):
     folders = {os.path.dirname(f) for f in tree(args) if f.split("/")[0] in FLOORS and f.endswith((".c", ".cpp", ".h"))}
     programs = {"src/program", "src/measure/exec"}  # main(), which links modules; and one that is started to be measured
     optional = {"dsp/fftw", "dsp/radio", "hostsim/air"}
-    kernel = {"driver/linux", "driver/linux/include"}  # compiled by Kbuild, against the kernel's headers
+    kernel = {"driver/linux", "driver/linux/include"}  # compiled by Kbuild with the kernel's headers
     return [f"{folder} is no module" for folder in sorted(folders - declared - programs - optional - kernel)]
 
 
 def nothing_is_included_by_a_way_out(args, _modules):
-    """An include that begins with .. would leave the module."""
+    """An include that begins with ".." would leave the module."""
     wrong = []
     for f in tree(args):
         if not f.endswith((".c", ".cpp", ".h", ".inc")):
@@ -111,7 +111,7 @@ def nothing_is_included_by_a_way_out(args, _modules):
 
 
 def precompiled_headers_are_of_libraries(args, _modules):
-    """A precompiled header with a header of ours would let a module see what it does not use."""
+    """A precompiled header with one of Offhook's headers would let a module see what it does not use."""
     wrong = []
     for folder, _, files in os.walk(args.build):
         for f in files:
@@ -135,7 +135,7 @@ def no_path_of_a_machine_is_in_the_tree(args, _modules):
 
 
 def no_file_names_a_path_outside_the_tree(args, _modules):
-    """The files of tests that skip when recordings or DSL data are absent may name the folder beside the project."""
+    """The test files that skip without recordings or DSL data may name the folder next to the project."""
     allowed = {"tests/recordings.h", "tests/unit/hostsim/channel/dsl_reference.h", "tests/checklist/checklist_test.py",
                "tests/layering/layering_test.py"}
     path = re.compile(rb"(?<![\w./-])(?:\.\./)?(?:shared/\w|\.\./\.library)")
@@ -150,7 +150,7 @@ def no_file_names_a_path_outside_the_tree(args, _modules):
 
 
 def no_file_has_more_than_900_lines(args, _modules):
-    """Sources, tests included: a longer file usually holds two ideas (CONTRIBUTING.md)."""
+    """Sources, including tests: a longer file usually contains two ideas (CONTRIBUTING.md)."""
     wrong = []
     for f in tree(args):
         if f.endswith((".c", ".cpp", ".h", ".py", ".sh", ".cmake", "CMakeLists.txt")) or f == "dev":
@@ -164,7 +164,7 @@ ROW = re.compile(r"^\| `([^`]+)/` \|(.*)\|([^|]*)\|$")
 
 
 def map_rows(args):
-    """(line, folder, what lives there, may use) of each row of the table of modules."""
+    """(line, folder, content, may use) of each row of the table of modules."""
     with open(f"{args.source}/ARCHITECTURE.md", encoding="utf-8") as text:
         lines = text.read().split("\n")
     rows = [(n, *(part.strip() for part in m.groups())) for n, line in enumerate(lines) if (m := ROW.match(line))]
@@ -176,7 +176,7 @@ def may_use(module):
 
 
 def architecture_names_every_folder(args, modules):
-    """Folders with files, that is. tests/unit mirrors the tree: it is named once, and each folder below it must have its original."""
+    """Folders that contain files. tests/unit mirrors the tree: it is named once, and each of its folders must have an original."""
     _, rows = map_rows(args)
     named = [row[1] for row in rows]
     folders = {os.path.dirname(f) for f in tree(args) if f.split("/")[0] in HOUSE and not f.endswith("CMakeLists.txt")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Two modems on the two ends of the kernel's loopback sound card: calls, a held-up modem, another rate, no card.
+"""Two modems on the two ends of the kernel's loopback sound card: calls, a delayed modem, another rate, no card.
 
-Usage: aloop_test.py OFFHOOK fastest|losses. It loads snd-aloop and takes it out under the modems, so it is for the virtual machine of
-`./dev vm`. Skipped (77), with the reason, where that cannot be done or such a card is there already.
+Usage: aloop_test.py OFFHOOK fastest|losses. It loads snd-aloop and removes it while the modems use it, so it is for the virtual
+machine of `./dev vm`. Skipped (77), with the reason, if that is not possible or such a card already exists.
 """
 import json
 import os
@@ -36,7 +36,7 @@ if (load := subprocess.run(["modprobe", "snd-aloop"], capture_output=True, text=
 
 
 class Call:
-    """Two modems in data mode. The card is a bare pair of wires: no dial tone, no ring."""
+    """Two modems in data mode. The card is only a pair of wires: no dial tone, no ring."""
 
     def __init__(self, bench, name, carrier=b"V22B", bit_rate=b"2400"):
         self.bench, self.folders = bench, [bench.path(name + end) for end in "ab"]
@@ -58,7 +58,7 @@ class Call:
         exchange(b, a, 300)
 
     def must_end(self, modem, *reasons):
-        """By itself, with one of these reasons; what was recorded is there and can be read."""
+        """It ends by itself, with one of these reasons, and the recordings exist and can be read."""
         _, errors = self.modems[modem].communicate(timeout=60)
         text = errors.decode()
         print(text.strip())
@@ -84,13 +84,13 @@ with Bench(sys.argv[1]) as bench:
         if not device or not device[0]["usable"]:
             fail(f"devices: {end} is {device}")
 
-    # With the queue that a device has by default: the fastest modulation, one end calling and one answering.
+    # With the default queue of a device: the fastest modulation, with one end calling and one answering.
     if sys.argv[2] == "fastest":
         Call(bench, "fastest", b"V34", b"33600").exchange()
         print("all passed")
         sys.exit(0)
 
-    # A modem that is held up for longer than the sound card's buffer loses samples, not its count of them.
+    # A modem that is delayed by more than the sound card's buffer loses samples, but not its count of them.
     call = Call(bench, "held-up")
     call.exchange()
     call.modems[0].send_signal(signal.SIGSTOP)
@@ -99,7 +99,7 @@ with Bench(sys.argv[1]) as bench:
     time.sleep(5)
     call.exchange()
 
-    # The card's clock is another from now on.
+    # The card's clock changes from now on.
     for device in "01":
         subprocess.run(["amixer", "-q", "-c", "Loopback", "cset",
                         f"iface=PCM,name='PCM Rate Shift 100000',device={device}", "110000"], check=True)
@@ -111,7 +111,7 @@ with Bench(sys.argv[1]) as bench:
         subprocess.run(["amixer", "-q", "-c", "Loopback", "cset",
                         f"iface=PCM,name='PCM Rate Shift 100000',device={device}", "100000"], check=True)
 
-    # The card is pulled out.
+    # The card is removed.
     call = Call(bench, "gone")
     card = next(entry for entry in os.listdir(DRIVER) if entry.startswith("snd_aloop."))
     pulling = subprocess.Popen(["sh", "-c", f"echo {card} >{DRIVER}/unbind"])

@@ -27,8 +27,8 @@ enum { LOOP_SAMPLES = 1 << 16, RINGS = 4 };
 
 struct loop {
   snd_pcm_ioplug_t io;
-  /* [RINGS][LOOP_SAMPLES]: what end 0 and 1 play to the other, and what each hears of itself; position p of the clock
-   * in slot p % LOOP_SAMPLES. */
+  /* [RINGS][LOOP_SAMPLES]: what ends 0 and 1 play to each other, and the echo of each; position p of the clock is in
+   * slot p % LOOP_SAMPLES. */
   int16_t* samples;
   int end;
   char fail[16];
@@ -47,7 +47,7 @@ static double now_ns(void) {
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Of capture; a rate is both directions', and a drift is playback's. */
+/* Of capture. A rate applies to both directions, a drift to playback. */
 static int fails(struct loop* loop, const char* how, long passed) {
   const snd_pcm_stream_t whose = strcmp(how, "drift") == 0 ? SND_PCM_STREAM_PLAYBACK : SND_PCM_STREAM_CAPTURE;
   return strcmp(loop->fail, how) == 0 && passed >= loop->after &&
@@ -77,7 +77,7 @@ static snd_pcm_sframes_t pointer(snd_pcm_ioplug_t* io) {
   if (!loop->running) return 0;
   long passed = (long)((now_ns() - loop->start_ns) * 1e-9 * io->rate);
   if (fails(loop, "vanish", passed)) {
-    loop->vanished = 1; /* the library makes an xrun of it; prepare() tells */
+    loop->vanished = 1; /* the library treats it as an xrun; prepare() reports it */
     return -ENODEV;
   }
   if (fails(loop, "stall", passed)) passed = loop->after;
@@ -85,7 +85,7 @@ static snd_pcm_sframes_t pointer(snd_pcm_ioplug_t* io) {
     passed = loop->after;
     loop->drifted = 1;
   }
-  if (fails(loop, "rate", passed)) { /* 10 000 Hz from then on */
+  if (fails(loop, "rate", passed)) { /* 10,000 Hz from then on */
     passed += (passed - loop->after) / 4;
     loop->changed = 1;
   }
@@ -93,7 +93,7 @@ static snd_pcm_sframes_t pointer(snd_pcm_ioplug_t* io) {
     loop->fail[0] = 0;
     return -EPIPE;
   }
-  /* The library learns from the difference to the last position how much is waiting; more than the buffer is an xrun.
+  /* The library computes from the difference to the last position how much is waiting; more than the buffer is an xrun.
    */
   const snd_pcm_sframes_t waiting =
       io->stream == SND_PCM_STREAM_CAPTURE ? passed - (long)io->appl_ptr : (long)io->appl_ptr - passed;
@@ -118,13 +118,13 @@ static snd_pcm_sframes_t transfer(snd_pcm_ioplug_t* io, const snd_pcm_channel_ar
     } else {
       const int heard = ring[slot] + echo[slot];
       at[i] = (int16_t)(heard > INT16_MAX ? INT16_MAX : heard < INT16_MIN ? INT16_MIN : heard);
-      ring[slot] = echo[slot] = 0; /* heard once: a player that stops is silent */
+      ring[slot] = echo[slot] = 0; /* read once, so that a stopped player is silent */
     }
   }
   return (snd_pcm_sframes_t)size;
 }
 
-/* The clock of poll: one reading a wake-up. */
+/* The clock of poll: one read per wake-up. */
 static int poll_revents(snd_pcm_ioplug_t* io, struct pollfd* fds, unsigned n, unsigned short* events) {
   uint64_t ticks;
   (void)n;
@@ -138,7 +138,7 @@ static int prepare(snd_pcm_ioplug_t* io) {
   struct loop* loop = io->private_data;
   if (loop->vanished) return -ENODEV;
   loop->running = 0;
-  /* Samples queued before the start lie at positions from here on; start() is a moment later. */
+  /* Samples queued before the start begin at this position; start() follows a moment later. */
   loop->base = (long long)(now_ns() * 1e-9 * io->rate);
   return 0;
 }

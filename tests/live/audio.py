@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Soft audio as a duplex ALSA stream: the device on one end of a joined pair, the player on the other.
+"""Soft audio as a duplex ALSA stream: the device on one end of a connected pair, the player on the other.
 
 Usage: audio.py OFFHOOK ALSA_LOOP
 
-ALSA_LOOP is the built tests/live/alsa_loop.c: two devices by the clock, joined. At 48 and 96 kHz, the player has to hear the
-room's sound: its noise, louder by what the room and the equaliser add.
+ALSA_LOOP is the built tests/live/alsa_loop.c: two connected devices, driven by the clock. At 48 and 96 kHz, the player must
+receive the room's sound: its noise, louder by the gain of the room and the equaliser.
 """
 import json
 import os

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""64 V.22bis modems in one process on one CPU (`offhook measure bank`): all calls stand and no byte is wrong.
+"""64 V.22bis modems in one process on one CPU (`offhook measure bank`): no call ends, no byte is wrong.
 
-Usage: bank.py OFFHOOK [CHANNELS [SECONDS]]. Prints the record; blocks that were late though the machine ran are to read,
-not asserted.
+Usage: bank.py OFFHOOK [CHANNELS [SECONDS]]. Prints the results. Late blocks while the machine ran are reported, but not
+asserted.
 """
 import json
 import os

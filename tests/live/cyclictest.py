@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`offhook measure latency` beside cyclictest, at the same time: quantiles side by side, and what our probe costs.
+"""`offhook measure latency` next to cyclictest, at the same time: compares quantiles, and the cost of our probe.
 
-Usage: cyclictest.py OFFHOOK [SECONDS]. Slices of two seconds, one tool on each CPU; in every pair of slices they change
-places, and which begins where is drawn by lot. So both meet the same CPUs, times and phases against the tick. Exit status
-77 and a reason where cyclictest, a second CPU or real-time privilege is missing.
+Usage: cyclictest.py OFFHOOK [SECONDS]. Slices of two seconds with one tool on each CPU. In every pair of slices the tools
+exchange CPUs, in random order, so that both meet the same CPUs, times and phases relative to the tick. Exit status 77
+with a reason if cyclictest, a second CPU or real-time privilege is missing.
 
-Are the two distributions the same? Latencies that follow each other are not independent (a load lasts longer than a
-wake-up), so the limit of Kolmogorov and Smirnov is too strict. The test that holds whatever they depend on: were the
-tools alike, to exchange their names in any pair of slices would change nothing. The distance found is compared with
-those after such exchanges. No time and no verdict is asserted: the table is what this is for.
+Are the two distributions equal? Successive latencies are not independent (a load lasts longer than a wake-up), so
+the limit of Kolmogorov and Smirnov is too strict. A permutation test is valid in any case: if the tools are equal,
+exchanging their names in any pair of slices changes nothing. The measured distance is compared with those after such
+exchanges. Nothing is asserted; the table is the result.
 """
 import json
 import math
@@ -23,8 +23,8 @@ import tempfile
 
 offhook = sys.argv[1]
 pairs = max(3, round(float(sys.argv[2]) / 4)) if len(sys.argv) > 2 else 3
-INTERVAL_US = 1009  # no divisor of a tick: every phase against it is met
-PRIORITY, MOST_US = 80, 1000  # cyclictest's histogram has a line a nanosecond
+INTERVAL_US = 1009  # not a divisor of a tick, so that every phase occurs
+PRIORITY, MOST_US = 80, 1000  # cyclictest's histogram has one line per nanosecond
 SLICE_S = 2  # the start of one tool disturbs the other
 EXCHANGES = 2000
 
@@ -46,7 +46,7 @@ limit = ["timeout", "-k", "2", "30"]
 
 
 def run(our_cpu, their_cpu, folder):
-    """One slice. @return their latencies {ns: count}, our bars [low, high, count] in ns, our maximum, our own cost"""
+    """One slice. @return cyclictest's latencies {ns: count}, our bars [low, high, count] in ns, maximum and cost"""
     out = os.path.join(folder, "ours.json")
     with open(os.path.join(folder, "theirs.txt"), "w+", encoding="ascii") as text:
         with subprocess.Popen(limit + ["cyclictest", "-q", "-N", "-m", "-t1", f"-a{their_cpu}", f"-p{PRIORITY}",
@@ -70,7 +70,7 @@ def run(our_cpu, their_cpu, folder):
 
 
 def on_edges(theirs, bars, edges):
-    """Counts of both between the edges. A bar ends where no other begins, so that each lies between two."""
+    """Counts of both between the edges. A bar ends where no other begins, so each is between two edges."""
     ours, others, k = [0] * len(edges), [0] * len(edges), 0
     for _, high, count in bars:
         while edges[k] < high:

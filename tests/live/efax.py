@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""efax, a fax program that we did not write, with class-1 modems: it sends to `offhook fax receive`, receives from
-`offhook fax send`, and faxes to itself over two modems. Every page arrives, pixel by pixel.
+"""efax, an independent fax program, with class-1 modems: it sends to `offhook fax receive`, receives from `offhook
+fax send`, and sends to itself over two modems. Every pixel of every page must arrive.
 
-Usage: efax.py OFFHOOK. It is skipped without efax or python3-pil.
+Usage: efax.py OFFHOOK. Skipped without efax or python3-pil.
 """
 import os
 import re
@@ -40,13 +40,13 @@ def modem(bench, end):
 
 
 def ink(page):
-    """@return the lines from the first to the last that is not white"""
+    """@return the lines from the first to the last one that is not white"""
     box = ImageChops.invert(page.convert("L")).getbbox()
     return page.crop((0, box[1], page.size[0], box[3])).convert("L")
 
 
 def equal(sent, got):
-    """efax adds white lines above the page, for its header."""
+    """efax adds white lines above the page for its header."""
     x, y = ink(sent), ink(got)
     return x.size == y.size and got.size[1] >= sent.size[1] and ImageChops.difference(x, y).getbbox() is None
 
@@ -85,7 +85,7 @@ def call(bench, sends, receives):
 
 
 def successful_call(bench, original, sends, receives):
-    """A call in which this machine served blocks late may be tried again: there is no error correction."""
+    """A call in which this machine served blocks late is tried again: it has no error correction."""
     for _ in range(3):
         status, sent, received, blocks, got = call(bench, sends, receives)
         same = [equal(x, y) for x, y in zip(original, got)]
@@ -105,7 +105,7 @@ if __name__ == "__main__":
                          dpi=(204, 196))
         for number, page in enumerate(original, 1):
             page.save(bench.path(f"{number}.pbm"))
-            # Reading other files, efax adds lines of its own.
+            # When it reads other files, efax adds its own lines.
             subprocess.run(["efix", "-R", "204x196", "-n", f"page{number}.%03d", bench.path(f"{number}.pbm")], check=True,
                            cwd=bench.folder, stderr=subprocess.DEVNULL)
         for sends, receives in (("efax", "offhook"), ("offhook", "efax"), ("efax", "efax")):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Error control and compression as programs ask for them: what CONNECT is preceded by, and bytes both ways under it.
+"""Error control and compression as programs request them: the results before CONNECT, and bytes in both directions.
 
-Usage: error_control.py OFFHOOK. Without real-time privileges it goes on as best it can.
+Usage: error_control.py OFFHOOK. Without real-time privileges it continues with best effort.
 """
 import os
 import re
@@ -27,7 +27,7 @@ def exchange(one, other, sent):
             received += os.read(other, 4096)
 
 
-# Calling, answering, what both report, and the bytes of either direction.
+# Calling, answering, the reports of both, and the bytes of each direction.
 CALLS = [
     (b"\\N3;+DS=3", b"\\N3;+DS=3", b"LAPM", (b"V42B", b"V42B"), TEXT),
     (b"\\N3;+DS=1", b"\\N3;+DS=3", b"LAPM", (b"V42B TD", b"V42B RD"), TEXT),
@@ -62,11 +62,11 @@ def try_call(a, b, call, answer, control, compression, text):
     os.write(a, b"+++")
     hear(a, b"OK", 5)
     say(a, b"ATH")
-    hear(b, b"NO CARRIER", 45)  # by DISC, or as long as a retrain may take
+    hear(b, b"NO CARRIER", 45)  # by DISC, or within the time of a retrain
 
 
 def refuse_call(a, b):
-    """LAPM or nothing: nothing."""
+    """LAPM is required, and not available: no connection."""
     say(a, b"AT&FE0+MS=V22B;\\N4")
     say(b, b"AT&FE0S0=1+MS=V22B;\\N0")
     os.write(a, b"ATDT5551234\r")
@@ -74,7 +74,7 @@ def refuse_call(a, b):
 
 
 def use_line(calls, refuse):
-    """Calls on a line of their own."""
+    """Calls on a separate line."""
     with Bench(sys.argv[1]) as bench:
         _, _, (a, b) = bench.two_modems("FIFO 50", "FIFO 50")
         for call in calls:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Live modems whose +MS differ: the call gets what both may use, and says what that is.
+"""Live modems whose +MS differ: the call uses what both permit, and reports it.
 
 Usage: fall_back.py OFFHOOK.
 """
@@ -10,7 +10,7 @@ import time
 
 from live import Bench, fail, hear, say
 
-CALLS = (  # +MS of the caller, of the answerer; what the caller then says
+CALLS = (  # +MS of the caller and of the answerer; what the caller then reports
     (b"V34,1", b"V32B,1,,9600", b"+MCR: V32B", b"CONNECT 9600"),
     (b"V32B,1", b"V22B,0", b"+MCR: V22B", b"CONNECT 2400"),
     (b"V34,0", b"V32B,0", None, b"NO CARRIER"),

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Two fax machines of the program on a live line: every page arrives, pixel by pixel; and what may go wrong.
+"""Two fax machines of the program on a live line: every pixel of every page must arrive. Also tests failures.
 
-Usage: fax.py OFFHOOK. It is skipped without python3-pil.
+Usage: fax.py OFFHOOK. Skipped without python3-pil.
 """
 import os
 import random
@@ -41,7 +41,7 @@ def late(printed):
 
 
 def call(bench, name, *more):
-    """@return status and output of sender and receiver, and the file that was received"""
+    """@return status and output of sender and receiver, and the received file"""
     a, b = bench.path("a" + name), bench.path("b" + name)
     line = bench.start("line", a, b, stdout=subprocess.DEVNULL)
     wait_for(lambda: os.path.exists(a) and os.path.exists(b), "cards")
@@ -56,7 +56,7 @@ def call(bench, name, *more):
 
 
 def successful_call(bench, name, *more):
-    """A call in which this machine served blocks late may be tried again; one without late blocks must succeed."""
+    """A call in which this machine served blocks late may be tried again. Without late blocks it must succeed."""
     for attempt in range(3):
         status, sent, received, got = call(bench, f"{name}{attempt}", *more)
         if status == (0, 0):
@@ -77,7 +77,7 @@ def try_modulation(bench, original, name, more, rate):
     arrived = read(got)
     equal = [ImageChops.difference(x.convert("L"), y.convert("L")).getbbox() is None and x.size == y.size
              for x, y in zip(original, arrived)]
-    # Without error correction a late block on a busy machine may cost a line.
+    # Without error correction, a late block on a busy machine may cost a line.
     if len(arrived) != 2 or (name != "plain" and not all(equal)):
         fail(f"{name}: {len(arrived)} pages, equal: {equal}")
     print(f"{name}: equal {equal}, blocks late {late(sent)} and {late(received)}", flush=True)

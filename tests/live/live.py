@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the live tests share: real processes of the program, terminals, waiting with a limit."""
+"""Common functions of the live tests: real processes of the program, terminals, and waiting with a limit."""
 import os
 import select
 import subprocess
@@ -9,7 +9,7 @@ import time
 
 
 class Bench:
-    """Processes of one test, in a folder of its own. All ended at the end, whatever happens."""
+    """Processes of one test in a separate folder. All of them are ended at the end."""
 
     def __init__(self, offhook):
         self.offhook = offhook
@@ -35,7 +35,7 @@ class Bench:
         return p
 
     def two_modems(self, *contexts, options=(), **more):
-        """A line and a modem at each of its ends. @param options  of both modems @return their processes, and their terminals' descriptors."""
+        """A line and a modem at each of its ends. @param options  of both modems @return their processes and terminals' descriptors."""
         a, b = self.path("a"), self.path("b")
         line = self.start("line", a, b, **more)
         wait_for(lambda: os.path.exists(a) and os.path.exists(b), "cards")
@@ -71,7 +71,7 @@ def hear(fd, until, seconds):
         if select.select([fd], [], [], 0.1)[0]:
             try:
                 heard += os.read(fd, 4096)
-            except BlockingIOError:  # a terminal may be said to be readable and have nothing
+            except BlockingIOError:  # a terminal may be reported readable and have no data
                 pass
     return heard
 
@@ -82,7 +82,7 @@ def say(fd, line, answer=b"OK", seconds=5):
 
 
 def dial(a, b, carrier=b"V22B"):
-    """Both in data mode when it returns."""
+    """Both are in data mode when it returns."""
     say(b, b"ATE0S0=1+MS=" + carrier)
     say(a, b"ATE0+MS=" + carrier)
     os.write(a, b"ATDT5551234\r")
@@ -94,7 +94,7 @@ def dial(a, b, carrier=b"V22B"):
 
 
 def exchange(sender, receiver, n, seconds=20):
-    """n random bytes (but no '+', which could be taken for the escape) arrive as they were sent."""
+    """n random bytes (except '+', which could be taken as the escape) arrive as they were sent."""
     sent, received, end = os.urandom(n).replace(b"+", b"-"), b"", time.time() + seconds
     os.write(sender, sent)
     while not received.endswith(sent) and time.time() < end:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Two live modems on a live line, dialled as a program would; bytes both ways, escape, hang-up.
+"""Two live modems on a live line, dialled as by a program: bytes in both directions, escape, hang-up.
 
-Usage: modem_call.py OFFHOOK CONTEXT CONTEXT. Without real-time privileges it goes on as best it can.
+Usage: modem_call.py OFFHOOK CONTEXT CONTEXT. Without real-time privileges it continues with best effort.
 """
 import os
 import signal
@@ -21,7 +21,7 @@ with Bench(sys.argv[1]) as bench:
     os.write(a, b"+++")
     hear(a, b"OK", 5)
     say(a, b"ATH")
-    hear(b, b"NO CARRIER", 3)  # by DISC: at the loss of the carrier alone it would take longer
+    hear(b, b"NO CARRIER", 3)  # by DISC, because the loss of the carrier alone would take longer
     # The far end dials at once, though both hooks must first rest; here nobody answers, and a character ends it.
     say(a, b"ATS0=0")
     os.write(b, b"ATDT1\r")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""In the midst of a call one modem is killed and another takes its place, then the hardware vanishes: the call ends,
-clearly said; logs are kept, and with --keep-failed the line with its decode page.
+"""During a call, one modem is killed and another takes its place; then the hardware disappears. The call must end
+with a clear reason. Logs are kept, and with --keep-failed also the line with its decode page.
 
 Usage: modem_dies.py OFFHOOK
 """
@@ -19,7 +19,7 @@ def failed_pages(folder):
 
 
 def expect_page(folder, number, *reasons):
-    """The page of the failed call of that number, from 1 on, with one of the reasons; the recording has its modem."""
+    """The page of the failed call of that number, from 1 on, has one of the reasons; the recording its modem."""
     wait_for(lambda: len(failed_pages(folder)) >= number, f"page of failed call {number}", 100)
     name = failed_pages(folder)[number - 1]
     with open(os.path.join(folder, name), encoding="utf-8") as file:
@@ -33,10 +33,10 @@ def expect_page(folder, number, *reasons):
 
 
 with Bench(sys.argv[1]) as bench:
-    # A card that hears nothing has no dial tone.
+    # A card that receives nothing has no dial tone.
     bench.start("modem", "null", "--tty", bench.path("ttyn"), "--context", "OTHER")
     n = bench.open("ttyn")
-    os.write(n, b"ATE0X3DT5\r")  # blindly: it goes on
+    os.write(n, b"ATE0X3DT5\r")  # blindly: it continues
     time.sleep(1)
     say(n, b"x", b"NO CARRIER")
     say(n, b"ATX4DT5", b"NO DIALTONE", 20)
@@ -47,7 +47,7 @@ with Bench(sys.argv[1]) as bench:
     time.sleep(1)
     modem_a.kill()
     modem_a.wait()
-    # kill -9 leaves a log whose every event but those of the last moment can be read; that its end is missing is said.
+    # kill -9 leaves a log with all events, except those of the last moment. The missing end is reported.
     done = subprocess.run([bench.offhook, "report", "export", "--csv", os.path.join(bench.path("outa"), "events.ohlog")],
                           capture_output=True, text=True, check=False)
     if done.returncode != 0 or "ends w" not in done.stderr or "before it are intact" not in done.stderr:
@@ -55,9 +55,9 @@ with Bench(sys.argv[1]) as bench:
     if done.stdout.count("\n") < 1000 or "pump_state" not in done.stdout:
         fail(f"the killed modem's log holds {done.stdout.count(chr(10))} events only")
     hear(b, b"NO CARRIER", 60)
-    # The line has busy tone when a modem leaves it; a late modem misses its carrier first.
+    # The line has busy tone when a modem leaves it, but a late modem first misses its carrier.
     expect_page(bench.path("failedb"), 1, "51,busy tone", "60,the carrier was lost")
-    # Another takes its place at the card.
+    # Another modem takes its place at the card.
     bench.start("modem", "unix:" + bench.path("a"), "--tty", bench.path("ttyc"), "--context", "FIFO 50")
     dial(bench.open("ttyc"), b)
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A pump of a plug-in on sound devices: two processes, each with one end, joined by ALSA.
+"""A pump of a plug-in on sound devices: two processes, one for each end, connected by ALSA.
 
 Usage: own_pump.py OFFHOOK ALSA_LOOP PULSE
 
-ALSA_LOOP is the built tests/live/alsa_loop.c: two devices by the clock, joined. PULSE is the built examples/plugins/pulse.c.
+ALSA_LOOP is the built tests/live/alsa_loop.c: two joined clock devices. PULSE is the built examples/plugins/pulse.c.
 """
 import json
 import os

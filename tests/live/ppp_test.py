@@ -3,8 +3,8 @@
 """PPP between two network namespaces over two live modems: pppd and chat unchanged, ping, a file over TCP.
 
 Usage: ppp_test.py OFFHOOK [CARRIER [BYTES [COMPRESSION]]]: +MS's carrier (V22B), the file's length (4000), and what +DR
-must report: NONE, or V42B, with a file of text. Skipped (77), with the reason, where there is no pppd, no privilege, or
-no PPP in the kernel; `./dev vm` has a kernel that has it.
+must report: NONE, or V42B, with a file of text. Skipped (77), with the reason, without pppd, privileges or PPP in the
+kernel; the kernel of `./dev vm` has it.
 """
 import hashlib
 import os
@@ -52,8 +52,8 @@ with Bench(sys.argv[1]) as bench:
     os.close(a)
     os.close(b)
     pppd = ["pppd", "nodetach", "noauth", "nocrtscts", "noipdefault", "ipcp-accept-local",
-            "ipcp-accept-remote", "lcp-echo-interval", "0", "nobsdcomp", "nodeflate"]  # compression is the modems'
-    # The one that answers sends nothing before the call stands: a character typed meanwhile would abort it.
+            "ipcp-accept-remote", "lcp-echo-interval", "0", "nobsdcomp", "nodeflate"]  # the modems compress
+    # The answering end sends nothing before the call is established, because a character would abort it.
     setting = f"+MS={carrier};+DR=1;+DS={0 if compression == 'NONE' else 3}"
     wait, call = (f"chat -t 120 ABORT '+DR: {'V42B' if compression == 'NONE' else 'NONE'}' "
                   f"'' 'ATE0{answer}{setting}' OK {last} CONNECT ''"
@@ -96,7 +96,7 @@ while piece := s.recv(4096): sys.stdout.buffer.write(piece)
         print(f"{len(got)} bytes in {time.time() - start:.1f} s, compression {compression}")
         if got != sent:
             fail(f"{len(got)} of {len(sent)} bytes, {hashlib.sha256(got).hexdigest()}")
-        # The far modem dies. The carrier's end reaches pppd, as from a serial port.
+        # The far modem dies. pppd notices the loss of the carrier, as on a serial port.
         modems[0].kill()
         wait_for(lambda: answering.poll() is not None, "end of the PPP link after the carrier's", 60)
         if answering.returncode != 16:  # "modem hung up"

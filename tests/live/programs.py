@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Programs that dial modems, unchanged, on the modem's terminal: chat, minicom's runscript, wvdial and its probe.
+"""Unmodified programs that dial, on the modem's terminal: chat, minicom's runscript, wvdial and its probe.
 
-Usage: programs.py OFFHOOK. Skipped (77) when none of them is installed.
+Usage: programs.py OFFHOOK. Skipped (77) if none of them is installed.
 """
 import os
 import shutil
@@ -13,7 +13,7 @@ import time
 from live import Bench, fail, hear, say
 
 os.environ["PATH"] += ":/usr/sbin:/sbin"
-# Now and then wvdial finds a stack of its own damaged while it waits for the carrier, whatever the modem says.
+# Occasionally wvdial detects a damaged stack of its own while it waits for the carrier, with any modem.
 WVDIAL_FAULT, WVDIAL_TRIES = "WVTASK_MAGIC", 5
 present = [p for p in ("chat", "runscript", "wvdialconf", "wvdial") if shutil.which(p)]
 if not present:
@@ -26,14 +26,14 @@ with Bench(sys.argv[1]) as bench:
     say(b, b"ATE0S0=1+MS=V22B")
 
     if "wvdialconf" in present and os.access("/dev", os.W_OK):
-        link = f"/dev/ttySM{os.getpid()}"  # it looks at /dev/ttyS* only
+        link = f"/dev/ttySM{os.getpid()}"  # it searches only /dev/ttyS*
         os.symlink(os.path.realpath(bench.path("ttya")), link)
         try:
             probe = subprocess.run(["wvdialconf", bench.path("wvdial.conf")], capture_output=True, text=True,
                                    timeout=60, check=False)
         finally:
             os.unlink(link)
-        # It may find other modems of this machine too, and write the first of them down.
+        # It may also find other modems of this machine, and store the first one.
         found = f"{os.path.basename(link)}<Info>: Speed 460800; init \"ATQ0 V1 E1 S0=0 &C1 &D2 +FCLASS=0\""
         if found not in probe.stderr + probe.stdout:
             fail("wvdial found no modem: " + probe.stderr)
@@ -55,7 +55,7 @@ with Bench(sys.argv[1]) as bench:
             fail(f"minicom's runscript: {done.returncode} {done.stderr!r}")
 
     if "chat" in present:
-        # &D0: that the terminal is closed between the two is no hang-up.
+        # &D0: closing the terminal between the two does not hang up.
         done = on_terminal("chat", "-v", "-t", "90", "ABORT", "BUSY", "ABORT", "NO CARRIER", "ABORT", "NO DIALTONE", "",
                            "AT&F&D0+MS=V22B", "OK", "ATDT5551234", "CONNECT", "")
         if done.returncode != 0:
@@ -67,7 +67,7 @@ with Bench(sys.argv[1]) as bench:
         hear(b, b"NO CARRIER", 5)
 
     if "wvdial" in present:
-        # Its own init strings and dialogue; a script stands for pppd and says that it was called.
+        # Its own init strings and dialogue. A script replaces pppd and reports that it was called.
         pppd, ran = bench.path("pppd"), bench.path("ran")
         with open(pppd, "w", encoding="ascii") as file:
             file.write(f"#!/bin/sh\ntouch {ran}\nsleep 2\n")
@@ -87,7 +87,7 @@ with Bench(sys.argv[1]) as bench:
             if os.path.exists(ran) or WVDIAL_FAULT not in said:
                 break
             print("wvdial 1.61 aborted by an assertion of its own (the stacks of its tasks); again", flush=True)
-            time.sleep(12)  # the call that it left is up by then, or over
+            time.sleep(12)  # the call that it left is established by then, or over
             os.write(a, b"+++")
             time.sleep(1.5)
             os.write(a, b"\rATH\r")

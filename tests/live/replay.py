@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Live against simulated: how late a thread runs on this machine under load, and on the machine replayed from its trace.
+"""Live against simulated: a thread's delay on this machine under load, and on the machine replayed from its trace.
 
-Usage: replay.py OFFHOOK [SECONDS [PLOT.html]]. While `measure latency` runs beside stress-ng, the kernel's scheduling is
-recorded in a tracefs instance of its own; the simulator then replays it around a device that interrupts as often, its
-work in a thread of the same priority. Prints the quantiles of both side by side, and plots them.
+Usage: replay.py OFFHOOK [SECONDS [PLOT.html]]. While `measure latency` runs together with stress-ng, the kernel's
+scheduling is recorded in a separate tracefs instance. The simulator then replays it around a device with the same
+interrupt rate, whose work is in a thread of the same priority. Prints and plots the quantiles of both.
 
-A replay knows who had the CPU, not what a wake-up itself takes: the timer's interrupt that comes late (interrupts off,
-the hypervisor), its handler, the dispatcher. That too is in the trace, for every other thread that sleeps by a timer:
-cyclictest runs on the same CPU meanwhile, just above the thread that is to be predicted, and each of its wake-ups gives
+A replay has the use of the CPU, but not the cost of a wake-up itself: a late timer interrupt (interrupts off, the
+hypervisor), its handler, the dispatcher. The trace has these for every other thread that sleeps by a timer. So
+cyclictest runs on the same CPU, just above the predicted thread, and each of its wake-ups gives
 
-    delivery   from the time its timer was due to the start of the timer's handler
-    dispatch   from there to the switch to the thread
+    delivery   from the due time of its timer to the start of the timer's handler dispatch   from there to the
+    switch to the thread
 
-each without what other interrupts, softirqs and higher threads had of it, for these are replayed anyway. The quantiles of
-the two, and of their sum, become the table [latency] of the simulated host. Nothing of the thread that is predicted goes
-into its prediction. From the switch on to the thread's own look at the clock the trace has nothing: that is missing.
+each without the time of other interrupts, softirqs and higher threads, which are replayed anyway. The quantiles of the
+two, and of their sum, become the table [latency] of the simulated host. The prediction uses no data of the predicted
+thread. The time from the switch to the thread's own reading of the clock is not in the trace, so it is missing.
 
-Exit status 77 and a reason where root, tracefs, trace-cmd, stress-ng or cyclictest is missing.
+Exit status 77 with a reason if root, tracefs, trace-cmd, stress-ng or cyclictest is missing.
 """
 import bisect
 import json
@@ -33,8 +33,8 @@ seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
 plot = sys.argv[3] if len(sys.argv) > 3 else None
 TRACING = "/sys/kernel/tracing"
 PRIORITY, CPU = 50, max(os.sched_getaffinity(0))
-REFERENCE_US = 1370  # cyclictest's interval: no multiple of the predicted thread's, nor of a tick
-WORK_US = 5  # of the simulated device a block
+REFERENCE_US = 1370  # cyclictest's interval, not a multiple of the predicted thread's, nor of a tick
+WORK_US = 5  # of the simulated device's block
 QUANTILES = (.5, .9, .99, .999, 1)
 
 
@@ -88,13 +88,13 @@ def record(folder, dat, live):
 
 
 def wake_ups(dat):
-    """Of cyclictest's thread. @return [(delivery, dispatch)] in ns, each without what is replayed"""
+    """For cyclictest's thread. @return [(delivery, dispatch)] in ns, without the replayed time"""
     # "instance:  task-pid  [001]  12345.123456789: event:   fields"; of a thread "name:pid [prio]"
     line_of = re.compile(r"(?:\S+:)?\s*(.+)-(\d+)\s+\[(\d+)\].*?\s(\d+)\.(\d+):\s+(\w+):\s*(.*)")
     threads = re.compile(r"(.*):(\d+) \[(-?\d+)\] \S+ ==> (.*):(\d+) \[(-?\d+)\]")
     due, waiting, found = {}, None, []
-    over = []  # (event kind) of interrupts and softirqs under way
-    taken, mark, above = 0, 0, False  # ns had by what is replayed; since when; a higher thread runs
+    over = []  # (event kind) of current interrupts and softirqs
+    taken, mark, above = 0, 0, False  # ns used by replayed entities; current start; a higher thread runs
     reasons = {"irq_handler_entry": "irq_handler_exit", "softirq_entry": "softirq_exit",
                "local_timer_entry": "local_timer_exit"}
     with subprocess.Popen(["trace-cmd", "report", "-i", dat, "-t"], stdout=subprocess.PIPE,
@@ -117,14 +117,14 @@ def wake_ups(dat):
                 if event in over:
                     del over[len(over) - 1 - over[::-1].index(event):]
                 if event == "local_timer_exit" and waiting and waiting[2] is None:
-                    waiting[2] = taken  # its own interrupt is not replayed for it: only what comes after counts
+                    waiting[2] = taken  # its own interrupt is not replayed, so only the time after it counts
             elif event == "hrtimer_start" and match[1] == "cyclictest" and "hrtimer_wakeup" in fields:
                 due[re.search(r"hrtimer=(\S+)", fields)[1]] = int(re.search(r"softexpires=(\d+)", fields)[1]), match[2]
             elif event == "hrtimer_expire_entry":
                 timer = re.search(r"hrtimer=(\S+)", fields)[1]
                 if timer in due:
                     expires, pid = due.pop(timer)
-                    # Before the interrupt in which it expires began: what was taken since it was due.
+                    # Before the interrupt in which it expires began: the time used since it was due.
                     begun = history_at[-2] if over == ["local_timer_exit"] and len(history_at) > 1 else at
                     k = bisect.bisect_left(history_at, expires)
                     before = taken - (at - begun if over else 0)
@@ -135,7 +135,7 @@ def wake_ups(dat):
                 over.clear()
                 if waiting and match[5] == waiting[3]:
                     replayed = taken - (waiting[2] if waiting[2] is not None else taken)
-                    if int(match[6]) == 99 - PRIORITY - 1:  # no other cyclictest, and not before it has its priority
+                    if int(match[6]) == 99 - PRIORITY - 1:  # not another cyclictest; not before it has its priority
                         found.append((waiting[0], max(0, at - waiting[1] - replayed)))
                     waiting = None
                 above = int(match[6]) < 99 - PRIORITY and match[4] != "offhook" and match[5] != "0"
@@ -147,7 +147,7 @@ def quantile(ordered, share):
 
 
 def latency_table(found):
-    """The host's [latency]: the worst of so many waits, up to all of them."""
+    """The host's [latency]: the worst of this many waits, up to all of them."""
     shares = [1.25, 1.6, 2, 2.5, 3.3, 5, 7, 10, 14, 20, 30, 50, 70, 100, 200, 500, 1000, 2000, 5000, 10**4, 10**5]
     waits = [s for s in shares if s < len(found)] + [len(found)]
     text = f"[latency]\nwaits_per_s = {1 / 3.6}\nuse_hours = [{', '.join(f'{w / 1000:.6f}' for w in waits)}]\n"
@@ -168,7 +168,7 @@ def simulate(folder, load, host=None):
     sets = ["host.name=linux", f"load.trace={load}", f"load.trace_cpu={CPU}", "pump.kind=device",
             "device.block.rate_hz=8000", "device.block.plan_samples=[8]", "device.buffers.count=4",
             f"device.work.block_us={WORK_US}", f"device.work.worst_us={WORK_US}", f"transfer.device_s={seconds}"]
-    # The measured dispatch has the handler and the switch in it; without, they are what traces/data/hosts/linux.toml assumes.
+    # The measured dispatch includes the handler and the switch; otherwise the values of traces/data/hosts/linux.toml apply.
     sets += [f"host.latencies={host}", "host.dispatch_us=0", "device.isr.mean_us=0.001", "device.isr.max_us=0.001"] \
         if host else ["device.isr.mean_us=1", "device.isr.max_us=1"]
     arguments = [offhook, "run", scenario, "--context", f"THR {40 + PRIORITY}", "--json", "--out", out]
@@ -194,7 +194,7 @@ def simulate(folder, load, host=None):
 
 
 def svg(curves, title, x_title):
-    """Quantile functions: value (log) against how many of all are longer (log)."""
+    """Quantile functions: the value (log) over the share of longer values (log)."""
     width, height, left, top = 720, 420, 60, 40
     values = [v for _, _, points in curves for v, _ in points if v > 0]
     low, high = min(values), max(values)

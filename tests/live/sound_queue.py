@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""V.34 on sound devices that queue: 33 600 bit/s both ways, whatever they keep; what they make impossible is said.
+"""V.34 on sound devices that queue: 33 600 bit/s both ways for any delay; impossible modulations are reported.
 
 Usage: sound_queue.py OFFHOOK ALSA_LOOP
 
-ALSA_LOOP is the built tests/live/alsa_loop.c: two devices by the clock, joined. Each keeps 10, 40, 100 or 200 ms of what
-is played, of which ALSA knows nothing and --device-delay tells, beyond the two periods that ALSA has queued, and lets its
-modem hear itself 12 dB down: the echo canceller needs the delay.
+ALSA_LOOP is the built tests/live/alsa_loop.c: two connected devices, driven by the clock. Each delays played samples by
+10, 40, 100 or 200 ms in addition to the two periods queued by ALSA. ALSA does not know this delay, so --device-delay
+gives it. Each modem receives its own echo at -12 dB, for whose cancellation the delay is needed.
 """
 import os
 import re
@@ -59,7 +59,7 @@ for queued_ms in (10, 40, 100, 200):
                 fail(f"{queued_ms} ms, {role}: {rates or text}")
             print(f"{queued_ms} ms at each end, {role}: {rates[0][0]} bit/s sent, {rates[0][1]} received", flush=True)
 
-# More than the echo cancellers hold: said at the start and by AT+MS?, refused by AT+MS=, and never dropped without a word.
+# A delay beyond the echo cancellers: reported at the start and by AT+MS?, refused by AT+MS=; none is dropped silently.
 with Bench(sys.argv[1]) as bench:
     devices(bench, 500)
     modem = start(bench, 0, 500)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The systemd unit and the udev rule: a modem as a service, and one that starts when a USB sound card is plugged in; and
-configuration files and device ids as an attacker would write them.
+"""The systemd unit and the udev rule: a modem as a service, and one that starts when a USB sound card is plugged in.
+Also malicious configuration files and device ids.
 
 Usage: system_test.py OFFHOOK service|attack. It writes to /etc and /usr/bin, so it goes on in the virtual machine only
 (`./dev vm --systemd`), where QEMU plugs in the sound card. Skipped (77), with the reason, elsewhere and without udev.
@@ -51,13 +51,13 @@ def usable(tty):
         fail(tty + " is not dialout's")
     terminal = os.open(tty, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
     say(terminal, b"ATI3", b"Offhook soft modem", 20)
-    os.write(terminal, b"ATX3S7=1DT5\r")  # to the end of a call, as the service's user may
+    os.write(terminal, b"ATX3S7=1DT5\r")  # until the end of a call, as the service's user may
     hear(terminal, b"NO CARRIER", 30)
     os.close(terminal)
 
 
-# What root wrote into a configuration file is one card, one context and words for options: no shell reads it. What the
-# service may write is its own; the rest of the machine stays as it was.
+# Root's configuration file gives one card, one context and words for options; no shell reads it. What the
+# service may write is its own; the rest of the machine is unchanged.
 OWNED = "/run/owned"
 PRECIOUS = ("/etc/passwd", "/etc/shadow", "/etc/offhook/plain.conf", "/usr/bin/offhook", "/etc/udev/rules.d/70-offhook.rules")
 CONFIGURATIONS = {
@@ -78,7 +78,7 @@ CONFIGURATIONS = {
 
 
 def digests():
-    """What is in the files of the system, whose they are and who may do what with them."""
+    """The contents, owners and permissions of the system's files."""
     def of(path):
         status = os.stat(path)
         return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest(), status.st_mode, status.st_uid, status.st_gid
@@ -86,7 +86,7 @@ def digests():
 
 
 def held(instance, before):
-    """Stopped, the unit has left no name in /dev, no file of a command, and no changed file of the system."""
+    """After a stop, the unit has left no name in /dev, no file of a command, no changed system file."""
     unit = f"offhook-modem@{instance}"
     subprocess.run(["systemctl", "stop", unit], capture_output=True, check=False)
     if os.path.lexists(f"/dev/ttySM-{instance}"):
@@ -98,13 +98,13 @@ def held(instance, before):
 
 
 def as_user(user, script):
-    """@return the shell's exit status, as a user of no group besides its own"""
+    """@return the shell's exit status, as a user without further groups"""
     return subprocess.run(["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "sh", "-c", script],
                           capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False).returncode
 
 
 def another_user():
-    """Nobody's user against a modem that runs, then one that has become the service's own."""
+    """An unrelated user against a running modem; then one that has taken over the service's user."""
     before = digests()
     run("systemctl", "start", "offhook-modem@plain")
     usable("/dev/ttySM-plain")
@@ -122,7 +122,7 @@ def another_user():
     if run("systemctl", "show", "--value", "-p", "MainPID", "offhook-modem@plain").strip() != process:
         fail("another user ended the modem")
 
-    # Who controls the service may put anything where its terminal's link was. Root follows none of it.
+    # An attacker in the service can replace its terminal's link. Root does not follow it.
     service = os.stat("/run/offhook-plain").st_uid
     for target in ("/etc/shadow", "/etc/passwd", OWNED):
         if as_user(service, f"ln -sfn {target} /run/offhook-plain/tty") != 0:
@@ -137,7 +137,7 @@ def another_user():
 
 
 def plug_in():
-    """QEMU's sound card: with the bus it comes, and udev loads what it needs."""
+    """QEMU's sound card: it appears together with the bus, and udev loads what it needs."""
     run("modprobe", "xhci_pci")
     wait_for(lambda: os.path.exists("/proc/asound/Audio"), "USB sound card", 60)
 
@@ -172,7 +172,7 @@ def attack():
         print("held:", what, flush=True)
         subprocess.run(["systemctl", "reset-failed", "offhook-modem@bad"], capture_output=True, check=False)
 
-    # A device's id is a name: one without a configuration file starts nothing, one that looks like an option is none.
+    # A device's id is only a name: without a configuration file it starts nothing, and it is never an option.
     os.remove("/etc/offhook/Audio.conf")
     plug_in()
     card = pathlib.Path("/sys/class/sound", os.readlink("/proc/asound/Audio"))
@@ -187,7 +187,7 @@ def attack():
             fail(f"{name}: without a configuration file the unit is {state}")
         held(name, before)
         print("held: device", name, flush=True)
-    # Names that no kernel gives, but an instance may have: what would be a path is a part of a name.
+    # Names that no kernel assigns, but an instance may have: a path in them is only a part of the name.
     for name in ("..", "..-..-etc-passwd", "%i"):
         subprocess.run(["systemctl", "start", f"offhook-modem@{name}.service"], capture_output=True, check=False)
         held(name, before)
@@ -200,7 +200,7 @@ for folder, name in (("/etc/systemd/system", "offhook-modem@.service"), ("/etc/s
 os.makedirs("/etc/offhook", exist_ok=True)
 for card in ("plain", "Audio"):
     with open(f"/etc/offhook/{card}.conf", "w", encoding="ascii") as file:
-        file.write("CARD=null\n")  # QEMU's sound card cannot do 8000 Hz
+        file.write("CARD=null\n")  # QEMU's sound card does not support 8000 Hz
 run("systemctl", "daemon-reload")
 run("systemctl", "start", "systemd-udevd")
 {"service": service, "attack": attack}[sys.argv[2]]()

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A call between two processes with a spinner on every CPU: random bytes both ways for minutes, compared one by one.
+"""A call between two processes with a spinner on each CPU: random bytes both ways for minutes, all compared.
 
 Usage: ten_minutes.py OFFHOOK [--carrier V34|V22B] [--context CONTEXT] [--minutes M] [--spinners N] [--keep DIR]
 
 Both modems run in the context. Prints what each end received, and the driver's record: blocks late, samples underrun,
-samples pending after service, dispatch latency. In a real-time context a wrong or missing byte, a lost call or a report
-that is not there is a failure; of a normal thread (OTHER) the record is what is shown, and how the call ended. What the
-kernel and the hypervisor took is printed beside it (/proc/stat), since no context is safe from the latter.
+samples pending after service, dispatch latency. In a real-time context, a wrong or missing byte, a lost call or a
+missing report is a failure. For a normal thread (OTHER), only the record and the end of the call are printed. The time
+used by the kernel and the hypervisor (/proc/stat) is printed too, because no context is safe from the latter.
 """
 import argparse
 import contextlib
@@ -24,13 +24,13 @@ import time
 
 from live import Bench, dial, fail, hear
 
-BEHIND = 30  # seconds without a byte: the call is dead
-UNDER_WAY = 4096  # bytes: a second of V.34, fifteen of V.22bis
+BEHIND = 30  # seconds without a byte after which the call counts as dead
+UNDER_WAY = 4096  # bytes: one second of V.34, fifteen of V.22bis
 NO_CARRIER = b"\r\nNO CARRIER\r\n"
 
 
 class Way:
-    """Bytes from one terminal to the other one: sent as they are taken, compared as they come."""
+    """Bytes from one terminal to the other, sent when they are accepted and compared when they arrive."""
 
     def __init__(self, name, sender, receiver, seed):
         self.name, self.sender, self.receiver = name, sender, receiver
@@ -39,7 +39,7 @@ class Way:
         self.wrong_at, self.lost = None, ""
 
     @staticmethod
-    def more(generator):  # no escape sequence, and nothing that a result code begins with
+    def more(generator):  # no escape sequence, and no beginning of a result code
         return generator.randbytes(256).replace(b"+", b"-").replace(b"\r", b"-").replace(b"\n", b"-")
 
     def send(self):
@@ -74,7 +74,7 @@ class Way:
 
 
 def carry(ways, seconds):
-    """@return empty, or what broke"""
+    """@return empty, or the failure"""
     end, limit = time.time() + seconds, time.time() + seconds + 60
     ways_of = {way.receiver: way for way in ways}
     while time.time() < limit:
@@ -93,7 +93,7 @@ def carry(ways, seconds):
 
 
 class Cpus:
-    """What the CPUs did, as /proc/stat has it, ten times a second: (CLOCK_MONOTONIC ns, seconds idle, stolen, all)."""
+    """State of the CPUs from /proc/stat, ten times per second: (CLOCK_MONOTONIC ns, seconds idle, stolen, all)."""
 
     def __init__(self):
         self.samples, self.over = [self.now()], threading.Event()
@@ -115,12 +115,12 @@ class Cpus:
         self.thread.join()
 
     def shares(self):
-        """@return percent idle, percent the hypervisor had"""
+        """@return percent idle, percent taken by the hypervisor"""
         _, idle, stolen, every = (last - first for first, last in zip(self.samples[0], self.samples[-1]))
         return 100 * idle / every, 100 * stolen / every
 
     def stolen_ms(self, begin_ns, end_ns):
-        """Of all CPUs together, in the samples around this time; /proc/stat counts in steps of 10 ms."""
+        """Sum of all CPUs in the samples around this time; /proc/stat counts in steps of 10 ms."""
         before = max((s for s in self.samples if s[0] <= begin_ns), default=self.samples[0])
         after = min((s for s in self.samples if s[0] >= end_ns), default=self.samples[-1])
         return 1000 * (after[2] - before[2])
@@ -130,7 +130,7 @@ def record(offhook, log):
     """@return quantiles of the samples pending after each service, and [begin, end, samples late] of each loss, ns"""
     pending, losses = [], []
     with subprocess.Popen([offhook, "report", "export", "--csv", log], stdout=subprocess.PIPE, text=True) as export:
-        before = 0  # when the last block was ready: a hold-up that makes this one late lies between
+        before = 0  # when the last block was ready: the delay that makes this one late is in between
         for row in csv.DictReader(export.stdout):
             at, argument = int(row["time_ns"]), int(row["argument"])
             if row["kind"] == "service_end":

@@ -8,7 +8,7 @@ struct audio {
   struct loopback_result seen;
   uint64_t position;
   uint32_t noise;
-  int16_t expected[RING]; /* a ring: what the reference gave for each position, LEAD later */
+  int16_t expected[RING]; /* a ring: the reference's output for each position, LEAD later */
   uint8_t pump[PUMP_MOST] __attribute__((aligned(64)));
   uint8_t reference[PUMP_MOST] __attribute__((aligned(64)));
 };
@@ -32,7 +32,7 @@ static struct oh_pump pump(void* self) {
   return oh_pump_at(oh_audio_type(PARTITION), ((struct audio*)self)->pump);
 }
 
-/* Equal, or one apart: after a hole the states of the two equalisers converge, and rounding may differ. */
+/* Equal, or different by one: after a gap the states of the two equalisers converge, and rounding may differ. */
 static int is_near(int16_t a, int16_t b) {
   return a - b <= 1 && b - a <= 1;
 }

@@ -7,7 +7,7 @@
 
 namespace {
 
-// One tone is 2156.25 Hz wide in both directions, and a symbol 136 periods of the slower one long.
+// One tone is 2156.25 Hz wide in both directions, and a symbol has 136 periods of the slower direction.
 constexpr std::size_t kRatio = 4;
 constexpr std::size_t kRxPoints = 512, kTxPoints = 128;
 constexpr std::size_t kRxTones = kRxPoints / 2, kTxTones = kTxPoints / 2;
@@ -15,10 +15,10 @@ constexpr std::size_t kTxPrefix = 8, kRxPrefix = kRatio * kTxPrefix;
 constexpr std::size_t kPeriods = kTxPoints + kTxPrefix, kRxSymbol = kRatio * kPeriods;
 constexpr std::uint64_t kTraining = 8;  // symbols that the pump knows
 constexpr std::uint32_t kBlock = 1104, kLead = 3 * kBlock, kRing = 4096;
-constexpr float kRms = 3000;    // of either direction, int16 units
+constexpr float kRms = 3000;    // in each direction, int16 units
 constexpr float kStep = 0.02f;  // of the equaliser, normalised by the point's power
 
-/// 4-QAM: a point of a tone has two bits. Counter-based (splitmix64), so that both ends know each.
+/// 4-QAM: a point of a tone has two bits. Counter-based (splitmix64), so that both ends know every point.
 oh_complex point(std::uint64_t symbol, std::size_t tone) {
   std::uint64_t z = symbol * kRxTones + tone + 0x9e3779b97f4a7c15u;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -35,7 +35,7 @@ std::int16_t clip(float x) {
   return x > 32767 ? std::int16_t{32767} : x < -32768 ? std::int16_t{-32768} : static_cast<std::int16_t>(x);
 }
 
-/// Newton's, of what is known to be positive.
+/// Newton's method, for positive values.
 constexpr float root(float x) {
   float y = x;
   for (int i = 0; i < 40; ++i) y = (y + x / y) / 2;
@@ -47,7 +47,7 @@ struct Transforms {
   void* tx;
 };
 
-/// One symbol of points [tones], tone 0 unused, with its prefix.
+/// One symbol with its prefix from points [tones]; tone 0 is unused.
 template <std::size_t kPoints, std::size_t kPrefix>
 void modulate(const void* fft, const oh_complex* points, float* out) {
   constexpr std::size_t kTones = kPoints / 2;
@@ -65,8 +65,8 @@ void modulate(const void* fft, const oh_complex* points, float* out) {
 struct Pump {
   Transforms fft;
   std::uint64_t symbol;
-  std::size_t at;  // periods into the symbol
-  bool spoiled;    // samples of it were lost
+  std::size_t at;  // index of the period in the symbol
+  bool spoiled;    // whether samples of it were lost
   std::int16_t rx[kRxSymbol];
   std::int16_t tx[kPeriods];
   oh_complex taps[kRxTones];
@@ -114,7 +114,7 @@ struct Pump {
 struct Line {
   Transforms fft;
   std::uint64_t position;  // periods
-  float sent[kRxSymbol];   // the symbol under way
+  float sent[kRxSymbol];   // the current symbol
   float before[2];         // the channel's memory
   std::int16_t heard[kPeriods];
   loopback_result seen;
@@ -139,7 +139,7 @@ struct Line {
     loopback_hash(&seen.hash, played, n * sizeof *played);
   }
 
-  /// The pump sends a symbol while it receives the next one, and the driver that after the lead.
+  /// The pump sends a symbol while it receives the next one, and the driver sends it after the lead.
   void hear(std::int16_t sample) {
     constexpr std::uint64_t kDelay = kLead + kPeriods;
     if (position < kDelay) {

@@ -8,7 +8,7 @@ struct g711 {
   uint64_t sent, position;
 };
 
-/* Never silence, so that a hole shows. */
+/* Never silence, so that a gap is visible. */
 static uint8_t octet(uint64_t position) {
   return (uint8_t)(position % SILENCE);
 }

@@ -24,11 +24,11 @@
 extern "C" {
 #endif
 
-/** What the line has seen. */
+/** The line's counters. */
 struct loopback_result {
-  uint64_t periods; /**< sample periods that the line went through */
+  uint64_t periods; /**< sample periods that passed on the line */
   uint64_t hash;    /**< FNV-1a of every octet played */
-  uint64_t checked; /**< samples (audio, g711) or tones (dmt) compared */
+  uint64_t checked; /**< samples (audio, g711) or tones (dmt) that were compared */
   uint64_t wrong;
 };
 
@@ -36,7 +36,7 @@ struct loopback {
   const char* name;
   struct oh_streams streams;
   uint32_t block, transmit_lead; /**< sample periods */
-  size_t (*size)(void);          /**< octets of memory, aligned to 64: pump and line */
+  size_t (*size)(void);          /**< octets of memory, aligned to 64, for pump and line */
   int (*init)(void* self);       /**< not real-time. @return 0, or -1 */
   struct oh_pump (*pump)(void* self);
   struct oh_line_end (*line)(void* self);
@@ -45,7 +45,7 @@ struct loopback {
 
 enum { LOOPBACKS = 3 };
 const struct loopback* loopback_at(int i);
-/* Hidden: a position-independent object would else ask a GOT for their addresses, and a kernel module has none. */
+/* Hidden: otherwise position-independent code would read their addresses from a GOT, which a module lacks. */
 extern const struct loopback loopback_audio __attribute__((visibility("hidden")));
 extern const struct loopback loopback_dmt __attribute__((visibility("hidden")));
 extern const struct loopback loopback_g711 __attribute__((visibility("hidden")));

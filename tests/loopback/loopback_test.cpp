@@ -31,7 +31,7 @@ struct Memory {
   void* self;
 };
 
-/// The pump and its line wired to each other without a driver, the lead as silence between them, for so many periods.
+/// The pump and its line connected without a driver, with the lead as silence in between, for this many periods.
 loopback_result directly(const loopback& kind, std::uint64_t periods) {
   Memory memory(kind);
   const oh_pump pump = kind.pump(memory.self);
@@ -94,7 +94,7 @@ TEST_P(Loopback, PlaysTheSameSamplesInEverySimulatedContext) {
   }
 }
 
-// The thread that waits serves at once, however late it comes, so no sample is lost on the slowest machine.
+// The waiting thread serves immediately, however late it runs, so no sample is lost on the slowest machine.
 TEST_P(Loopback, PlaysTheSameSamplesOnTheTimerCard) {
   Memory memory(kind());
   TimerCard card(kind().line(memory.self), kind().streams);
@@ -123,7 +123,7 @@ TEST_P(Loopback, PlaysTheSameSamplesOnTheTimerCard) {
   EXPECT_EQ(got.hash, expected.hash);
 }
 
-// A pump whose samples were lost goes on in step, and the hole is silence of its own encoding.
+// A pump that lost samples stays synchronised, and the gap is silence in its own encoding.
 TEST_P(Loopback, FillsLostSamplesInAndGoesOnInStep) {
   Memory memory(kind());
   const oh_line_end line = kind().line(memory.self);
@@ -153,7 +153,7 @@ TEST_P(Loopback, FillsLostSamplesInAndGoesOnInStep) {
   };
   pass(40, true);
   EXPECT_EQ(memory.result().wrong, 0u);
-  pass(20, false);  // nobody serves: both rings go round
+  pass(20, false);  // without service, both rings wrap around
   oh_driver_service(&driver);
   EXPECT_GT(driver.counters.samples_filled_in, 0u);
   EXPECT_EQ(oh_card_counts(&shared.state()).overrun_samples, driver.counters.samples_filled_in);

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Would a test notice? Changes one small thing of a module at a time and runs the module's tests.
+"""Would a test notice? Changes one small thing of a module at a time, and runs the module's tests.
 
     ./dev mutate MODULE [--seed N] [--count N]
 
-A change (mutant) is a comparison, a sign, a constant, a logical operator, a dropped call or assignment, or two arguments
-of one type swapped. libclang finds where one can be made; which are made is drawn by the seed. Each is made in a copy of
-the tree under build/mutate, the objects that depend on the file are compiled, and one that does not compile or gives the
-same objects, byte for byte, is not counted. Then run, until one fails: the module's own unit tests, those of modules that use
-it, and whole calls of tests/sim. A test that fails must fail twice: live tests may be late on a busy machine.
+A change (mutant) is a comparison, a sign, a constant, a logical operator, a dropped call or assignment, or two arguments of
+one type swapped. libclang finds the places, of which the seed selects some. Each change is made in a copy of the tree under
+build/mutate, and the dependent objects are compiled. A change that does not compile, or that gives identical objects, does
+not count. Then tests run until one fails: the module's own unit tests, those of modules that use it, and complete calls of
+tests/sim. A test must fail twice, because live tests may be late on a busy machine.
 
 Progress goes to standard error, the table to standard output, all of it to build/mutate/MODULE-SEED.json after each mutant.
-Run again, it goes on where it stopped; what no test noticed is tried again by the tests that have changed since.
+A repeated command resumes. Mutants that no test noticed are tried again with the tests that have changed since.
 """
 import argparse, collections, fcntl, hashlib, json, os, pathlib, random, re, resource, shlex, subprocess, sys, tempfile, time
 
@@ -24,7 +24,7 @@ TREE = WORK / "tree"
 BUILD = TREE / "build" / "release"
 PROGRAMS = {"dsp": ["unit_dsp", "unit_driver"], "driver": ["unit_driver", "unit_hostsim"], "hostsim": ["unit_hostsim", "unit_src"],
             "traces": ["unit_traces", "unit_src"], "src": ["unit_src"]}
-# Whole calls by what they are about; the first row that a module begins with counts.
+# Complete calls by their subject; the first row that matches the beginning of a module counts.
 SIM = [("dsp/link", ["error_control", "compression_call", "slow_call"]), ("dsp/v32", ["v32_call"]), ("dsp/v34", ["v34_"]),
        ("dsp/qam", ["v34_", "v32_call"]), ("dsp/automode", ["automode"]), ("dsp", ["real_pump", "slow_call"]),
        ("src/decode", ["decode_call"]), ("", ["paper", "real_pump"])]
@@ -36,7 +36,7 @@ BODIES = {CursorKind.COMPOUND_STMT, CursorKind.IF_STMT, CursorKind.FOR_STMT, Cur
           CursorKind.CXX_FOR_RANGE_STMT, CursorKind.DEFAULT_STMT, CursorKind.DO_STMT}
 INTEGER = re.compile(rb"(0[xX][0-9a-fA-F']+|[0-9][0-9']*)([uUlLzZ]*)$")
 FLOATING = re.compile(rb"([0-9']*\.?[0-9']*([eE][-+]?[0-9]+)?)([fFlL]?)$")
-SLOW = 0.3  # seconds: tests that take longer come after the others
+SLOW = 0.3  # seconds: slower tests run after the others
 
 
 def say(text):
@@ -59,7 +59,7 @@ def tracked():
 
 
 def copy_tree():
-    """Bring the copy up to date; what is equal keeps its time."""
+    """Updates the copy; equal files keep their time."""
     names = tracked()
     for name in names:
         data, to = (SOURCE / name).read_bytes(), TREE / name
@@ -78,7 +78,7 @@ def copy_tree():
 
 
 def digests_of_tests():
-    """@return for each file of tests a digest of it and of the headers that its folder has"""
+    """@return for each test file, a digest of it and of the headers in its folder"""
     result = {}
     for kind in ("unit", "sim"):
         for file in sorted((TREE / "tests" / kind).rglob("*_test.cpp")):
@@ -92,7 +92,7 @@ def ninja(*arguments, **options):
 
 
 def configure(below):
-    """@param below  the test programs hold what is below this folder of tests alone; empty: everything"""
+    """@param below  the test programs contain only this folder of tests; empty: everything"""
     done = subprocess.run(["cmake", "--preset", "release", "-DOFFHOOK_BENCH=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
                            f"-DOFFHOOK_TESTS_BELOW={below}",
                            "-DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST"], cwd=TREE, capture_output=True, text=True)
@@ -109,7 +109,7 @@ def build(programs, jobs):
 
 
 def dependents():
-    """@return for each file of the tree the objects that were compiled from it, by ninja's own record"""
+    """@return for each file of the tree, the objects that were compiled from it, from ninja's record"""
     result, target = collections.defaultdict(set), None
     for line in ninja("-t", "deps").stdout.splitlines():
         if line[:1] not in ("", " "):
@@ -123,10 +123,10 @@ def objects_of(program):
     return {line.strip() for line in ninja("-t", "inputs", program).stdout.splitlines() if line.strip().endswith(".o")}
 
 
-# ---- where a change can be made
+# ---- places of possible changes
 
 def commands():
-    """@return for each source the arguments it is compiled with, the compiler and the output left out"""
+    """@return for each source, its compiler arguments without the compiler and the output"""
     result = {}
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
         command = re.sub(r" -include \S+/cmake_pch\.hxx", "", entry["command"])  # which GCC precompiled
@@ -138,7 +138,7 @@ def commands():
 
 
 class Finder:
-    """All mutants of some files, found in the syntax trees of what includes them."""
+    """All mutants of some files, from the syntax trees of the sources that include them."""
 
     def __init__(self, files):
         self.text = {str(file): file.read_bytes() for file in files}
@@ -209,7 +209,7 @@ class Finder:
             self.swap_arguments(cursor, file, start, end)
 
     def is_statement(self, cursor, parent, children, file, end):
-        """An expression whose value nobody takes: the child of a body, and a semicolon behind it."""
+        """An expression whose value is not used: the child of a body that is followed by a semicolon."""
         if parent is None or parent.kind not in BODIES or not self.text[file][end:].lstrip().startswith(b";"):
             return False
         siblings = list(parent.get_children())   # neither a condition nor a loop's head
@@ -232,7 +232,7 @@ def mutants(module, by_file, known):
     finder = Finder(files)
     by_object = {obj: path for path, objs in by_file.items() for obj in objs if path in known}
     units = {str(f) for f in files if str(f) in known}
-    for file in files:   # a header is read in a source of the module, or else in another one
+    for file in files:   # a header is parsed in a source of the module, or otherwise in another source
         users = {by_object[obj] for obj in by_file[str(file)] if obj in by_object}
         if str(file) not in known and not users & units and users:
             units.add(min(users, key=lambda path: ("/tests/" in path, path)))
@@ -241,7 +241,7 @@ def mutants(module, by_file, known):
     return [finder.found[key] for key in sorted(finder.found)]
 
 
-# ---- the tests that belong to a module
+# ---- the tests of a module
 
 def suites(file):
     return set(re.findall(r"^(?:TEST|TEST_F|TEST_P|TYPED_TEST)\((\w+),", file.read_text(), re.M))
@@ -271,7 +271,7 @@ def tests_of_users(module):
 
 
 class Program:
-    """A test program, what of it belongs to the module, and how long each test takes where nothing was changed."""
+    """A test program, its tests for the module, and the duration of each test without a change."""
 
     def __init__(self, name, files):
         self.path, self.name = BUILD / "tests" / name, name
@@ -310,7 +310,7 @@ class Program:
             say(f"  {self.name}: {name} fails with nothing changed, and is left out")
 
     def run(self, names, cpu_seconds, seconds, *more, fast=True):
-        """@return the exit status, or None after a time limit; and what was printed"""
+        """@return the exit status, or None after a time limit; and the output"""
         def limits():
             resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_seconds), int(cpu_seconds) + 2))
             resource.setrlimit(resource.RLIMIT_RTTIME, (10_000_000, 11_000_000))   # a thread at a real-time priority that spins
@@ -335,7 +335,7 @@ class Program:
             return status, out.read().decode(errors="replace")
 
     def notices(self, names):
-        """@return the test that fails, twice; None when all pass"""
+        """@return the test that fails twice; None if all pass"""
         names = list(names)
         while names:
             least = sum(self.times[name] for name in names)
@@ -343,7 +343,7 @@ class Program:
             if status == 0:
                 return None
             begun, failed = (re.findall(rf"^\[{word}\] ([^\s,]+)", printed, re.M) for word in (" RUN      ", "  FAILED  "))
-            if status is None or status < 0 or not failed:   # no end, a crash, or an exit that no test makes
+            if status is None or status < 0 or not failed:   # endless, crashed, or an exit that no test makes
                 end = "no end" if status is None or status in (-24, -9) else "crash"
                 return f"{begun[-1] if begun else self.name} ({end})"
             name = failed[0]
@@ -365,11 +365,11 @@ class Judge:
         self.by_file, self.needs = by_file, {p.name: objects_of(p.name) for p in programs}
 
     def try_one(self, mutant, same):
-        """@param same  files of tests that have not noticed it before"""
+        """@param same  test files that have not noticed it before"""
         path = TREE / mutant["file"]
         was = path.read_bytes()
         objects = sorted(self.by_file[str(path)] & set().union(*self.needs.values()))
-        # The objects may still be of the mutant before: its source was restored, they were not.
+        # The objects may still belong to the previous mutant: its source was restored, but they were not.
         if ninja(f"-j{self.jobs}", *objects).returncode != 0:
             fail(f"{mutant['file']}: without a change it does not build")
         before = {obj: digest((BUILD / obj).read_bytes()) for obj in objects}
@@ -421,11 +421,11 @@ def main():
     if module.split("/")[0] not in PROGRAMS or not (SOURCE / module).is_dir():
         fail(f"{module} is no module; expected a folder of {', '.join(PROGRAMS)}")
     WORK.mkdir(parents=True, exist_ok=True)
-    lock = (WORK / "lock").open("w")   # one run at a time has the copy, until it ends
+    lock = (WORK / "lock").open("w")   # one run at a time uses the copy, until it ends
     fcntl.flock(lock, fcntl.LOCK_EX)
     copy_tree()
     own = set().union(*(own_tests(one) for one in [module, *arguments.others]))
-    # Alone, the others' tests need not be compiled again after each change of a header: a third of the objects is left.
+    # With only these tests, the others are not compiled after each change of a header: a third of the objects remains.
     folders = sorted({str(file.parent) for file in own})
     below = f"({'|'.join(folders)})/" if arguments.own else ""
     configured = BUILD / "tests_below.txt"
@@ -441,7 +441,7 @@ def main():
     judges = [(name, {f for f in own if f.is_relative_to(unit / name[5:])}) for name in trees]
     if not arguments.own:
         judges += [(name, {f for f in users - own if f.is_relative_to(unit / name[5:])}) for name in names] + [("sim", sim)]
-    build({name for name, _ in judges}, arguments.jobs)   # what includes which header is known from then on
+    build({name for name, _ in judges}, arguments.jobs)   # from here, it is known which file includes which
     by_file = dependents()
     everything = mutants(module, by_file, commands())
     random.Random(arguments.seed).shuffle(everything)
@@ -453,11 +453,11 @@ def main():
     known = {(r["of"], r["start"], r["new"]): r for r in old["mutants"]}
 
     def same_tests(result):
-        """@return the files of tests that are as they were when nothing noticed this mutant"""
+        """@return the test files that are unchanged since nothing noticed this mutant"""
         then = versions[result["tests"]] if result else {}
         return {file for file, version in tests.items() if then.get(file) == version}
 
-    enough, left = [], arguments.count   # those that will be judged, as far as is known
+    enough, left = [], arguments.count   # those that will be judged, if known
     for mutant in everything:
         if left > 0:
             enough.append(known.get((mutant["of"], mutant["start"], mutant["new"])))

@@ -48,7 +48,7 @@ Scenario scenario_of(const char* law) {
   return s;
 }
 
-/// The modem behind its line.
+/// The modem after its line.
 class Subscriber {
  public:
   explicit Subscriber(const Scenario& scenario)
@@ -57,7 +57,7 @@ class Subscriber {
             scenario, [this](const void* rx, void* tx, std::size_t n) { modem_.process(rx, tx, n); })) {
     modem_.start();
   }
-  /// Octets of the network in, as many out.
+  /// Takes octets of the network and returns the same number.
   Octets exchange(std::span<const std::uint8_t> in) {
     Octets out(in.size());
     line_->exchange(in.data(), out.data(), in.size());
@@ -138,7 +138,7 @@ void read_whole(int fd, std::span<std::uint8_t> octets) {
 }
 
 #ifdef DAHDI_SPECIFY
-/// A clear channel, in blocks of 10 ms.
+/// A clear channel in blocks of 10 ms.
 void over_dahdi(Subscriber& subscriber, const char* number, bool a_law) {
   const int fd = open("/dev/dahdi/channel", O_RDWR);
   int channel = std::atoi(number), on = 1;

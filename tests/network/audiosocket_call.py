@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Calls over AudioSocket, with an exchange that knows its description only: a modem that calls through it, and one that it calls.
+"""Calls over AudioSocket, with an exchange written from its description: a modem that calls through it, one that it calls.
 
 Usage: audiosocket_call.py OFFHOOK CARRIER
 """
@@ -25,7 +25,7 @@ with NetworkBench(sys.argv[1]) as bench:
     if pbx.uuids != [bytes(range(16))]:
         fail(f"the UUID was {pbx.uuids}")
     to_b = pbx.connect(port)
-    hear(b, UUID.encode(), 5)  # the first ring, and who
+    hear(b, UUID.encode(), 5)  # the first ring, and the caller
     ways = pbx.pass_on(from_a, to_b)
     hear(b, b"RING", 10)  # the second of S0=2
     hear(a, b"CONNECT ", 60)
@@ -33,12 +33,12 @@ with NetworkBench(sys.argv[1]) as bench:
     settle(b)
     for sender, receiver in ((a, b), (b, a)):
         exchange(sender, receiver, 400, 60)
-    # A second call while the line is busy is told so at once.
+    # A second call while the line is busy gets the answer immediately.
     second = pbx.connect(port)
     kind, _ = pbx.message(second)
     if kind != 0:
         fail("a busy line took a second call")
-    to_b.close()  # the exchange fails: no hang-up message
+    to_b.close()  # the exchange fails without a hang-up message
     hear(b, b"NO CARRIER", 5)
     from_a.sendall(b"\x00\x00\x00")
     said = hear(a, b"reached", 5)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A page in headless Chromium, driven through its debugging pipe: no library is needed. None: there is no Chromium here."""
+"""A page in headless Chromium, controlled through its debugging pipe, without a library. None if there is no Chromium."""
 import base64
 import json
 import os
@@ -85,7 +85,7 @@ class Browser:
         return result["result"].get("value")
 
     def wait_for(self, script, seconds=30):
-        """@return whether it becomes true"""
+        """@return whether it became true"""
         end = time.time() + seconds
         while time.time() < end:
             if self.evaluate(script):
@@ -98,6 +98,6 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
 
     def picture(self, path):
-        """Of the whole page."""
+        """Text of the whole page."""
         with open(path, "wb") as file:
             file.write(base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=True)["data"]))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A call over two DAHDI spans that the kernel connects, each sample at dahdi_dummy's clock. V34: a trunk with E&M signalling, seized by ATD,
-which rings, answered by ATA, released by ATH. V90: clear channels, the modem the digital one, an analogue modem behind a simulated line
-card at the other end.
+"""A call over two DAHDI spans connected by the kernel, with samples at dahdi_dummy's clock. V34: a trunk with E&M signalling that is seized
+by ATD, rings, is answered by ATA and released by ATH. V90: clear channels, with the digital modem at one end, and an analogue modem behind a
+simulated line card at the other.
 
 Usage: dahdi_call.py OFFHOOK ANALOGUE_END MODULES V34|V90. It loads kernel modules, so it is for the virtual machine of `./dev vm dahdi`.
 """
@@ -45,7 +45,7 @@ def load(bench):
         out.write(CONFIGURATION)
     (libraries,) = {os.path.dirname(path) for path in glob.glob(folder + "/usr/lib/*/libtonezone.so.2.0")}
     run(f"{folder}/usr/sbin/dahdi_cfg", "-c", bench.path("system.conf"), env=dict(os.environ, LD_LIBRARY_PATH=libraries))
-    run("insmod", f"{folder}/dahdi_dummy.ko")  # the clock; last, for a span without channels moves the numbers of later ones
+    run("insmod", f"{folder}/dahdi_dummy.ko")  # the clock; last, as a span without channels renumbers later ones
     print(run("sh", "-c", "cat /proc/dahdi/*"))
 
 

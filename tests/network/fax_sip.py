@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Faxes by SIP, pixel by pixel: T.38 that the receiver or the sender offers, with and without error correction, and G.711 when one end
-refuses T.38. With sipp (package sip-tester): offers of foreign signalling, their answers, and a far end that refuses.
+"""Faxes by SIP, whose pixels are compared: T.38 offered by the receiver or the sender, with and without error correction, and G.711 if
+one end refuses T.38. With sipp (package sip-tester): offers of another implementation, the answers, and a far end that refuses.
 
-Usage: fax_sip.py OFFHOOK own|sipp. Skipped (77) when the program has no SIP, or without python3-pil or sipp.
+Usage: fax_sip.py OFFHOOK own|sipp. Skipped (77) if the program has no SIP, or without python3-pil or sipp.
 """
 import re
 import shutil
@@ -13,7 +13,7 @@ import time
 
 from network import SipBench, fail, free_ports, sipp
 
-from fax import ImageChops, late, pages, read  # of the folder that network.py adds
+from fax import ImageChops, late, pages, read  # from the folder that network.py adds
 
 PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
 HEADERS = "[last_Via:]\n[last_From:]\n[last_To:]\n[last_Call-ID:]\n[last_CSeq:]\n"
@@ -22,7 +22,7 @@ FAX = "udptl t38\na=T38FaxVersion:0\na=T38FaxRateManagement:transferredTCF\na=T3
 
 
 def fax(bench, name, send=(), receive=(), ends=(0, 0)):
-    """One call. @return what sender and receiver printed"""
+    """One call. @return the outputs of sender and receiver"""
     pa, pb = free_ports(2)
     got = bench.path(name + ".tif")
     receiver = bench.start("fax", "receive", got, f"sip:200@127.0.0.1:{pa},local=127.0.0.1:{pb},register=no", "--seconds", "200",
@@ -64,7 +64,7 @@ def own(bench, original):
         if not equal_pages(original, got) and (by == "T.38" or lost == 0):
             fail(f"{name}: the pages differ")
         print(f"{name}: {by}, pages equal", flush=True)
-    # Without an account, to an address.
+    # Without an account, directly to an address.
     pb, = free_ports(1)
     got = bench.path("direct.tif")
     receiver = bench.start("fax", "receive", got, f"sip:200@127.0.0.1,local=127.0.0.1:{pb},register=no", "--seconds", "200", **PIPES)
@@ -77,7 +77,7 @@ def own(bench, original):
 
 
 def request(method, cseq, body=""):
-    """A request of sipp, in the call that it began."""
+    """A request by sipp in the call that it began."""
     kind = "Content-Type: application/sdp\n" if body else ""
     return (f'{method} sip:200@[remote_ip]:[remote_port] SIP/2.0\nVia: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]\n'
             f'From: <sip:9@[local_ip]:[local_port]>;tag=[call_number]\nTo: <sip:200@[remote_ip]:[remote_port]>{"[peer_tag_param]" if cseq > 1 else ""}\n'
@@ -94,7 +94,7 @@ def sends(text, retrans=True):
 
 
 def recv(what, *patterns):
-    """A message, and what has to be in its body."""
+    """A message, and the required text in its body."""
     checks = "".join(f'<ereg regexp="{p}" search_in="body" check_it="true" assign_to="{k}"/>' for k, p in enumerate(patterns, 1))
     used = "".join(f'<log message="[${k}]"/>' for k in range(1, len(patterns) + 1))
     return f"<recv {what}><action>{checks}{used}</action></recv>" if patterns else f"<recv {what}/>"
@@ -106,7 +106,7 @@ BYE = sends(request("BYE", 9)) + recv('response="200"')
 
 
 def scenario(*steps):
-    wait = '<pause milliseconds="1500"/>'  # the receiver's modem begins, or its packets
+    wait = '<pause milliseconds="1500"/>'  # beginning of the receiver's modem, or of its packets
     return '<scenario name="fax">' + BEGIN + "".join(steps) + wait + BYE + "</scenario>"
 
 
@@ -116,7 +116,7 @@ def reinvite(media, *answers, response="200"):
 
 
 def with_sipp(bench):
-    """sipp has no T.38 behind its signalling, so T.30 fails when it hangs up."""
+    """sipp has only signalling and no T.38, so T.30 fails when it hangs up."""
     refused = (recv('request="INVITE"', "m=image [1-9][0-9]* udptl t38", "a=T38FaxUdpEC:t38UDPRedundancy") +
                sends("SIP/2.0 488 Not Acceptable Here\n" + HEADERS + "Content-Length: 0\n", retrans=True) + recv('request="ACK"'))
     for name, receive, steps, expected in (

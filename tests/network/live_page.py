@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The live page of a V.34 call: errors, /status, /metrics, /events, clients that harm nothing, Chromium, the end.
+"""The live page of a V.34 call: errors, /status, /metrics, /events, harmless clients, Chromium, the end.
 
-Usage: live_page.py OFFHOOK. Without Chromium that part is left out, and said to be; axe-core is used where ./dev pages has got it.
+Usage: live_page.py OFFHOOK. Without Chromium that part is skipped with a message; axe-core is used if ./dev pages has fetched it.
 """
 import json
 import os
@@ -38,7 +38,7 @@ class Page:
         return socket.create_connection(("127.0.0.1", self.port), timeout=10)
 
     def ask(self, octets):
-        """The first line of what the server says."""
+        """The first line of the server's answer."""
         with self.connect() as s:
             s.sendall(octets)
             return s.makefile("rb").readline().strip().decode()
@@ -67,7 +67,7 @@ def refused(offhook, page, words):
 def errors(offhook, port):
     for page in ("x", "0", "65536", "-1", "127.0.0.1", "::1:80", "1.2.3.4.5:8080"):
         refused(offhook, page, "expected")
-    refused(offhook, f"203.0.113.1:{port}", "Cannot assign")  # of no machine (RFC 5737)
+    refused(offhook, f"203.0.113.1:{port}", "Cannot assign")  # of no host (RFC 5737)
     with socket.create_server(("127.0.0.1", port)):
         refused(offhook, str(port), "in use")
 
@@ -128,7 +128,7 @@ def look(page, folder):
 
 
 def harm(page, modems):
-    """Clients of all kinds at once, while a call carries data."""
+    """Many kinds of clients at once, while a call carries data."""
     wait_for(lambda: "offhook_page_clients 0\n" in page.get("/metrics"), "end of the browser's stream")
     streams = [page.open_stream() for _ in range(STREAMS)]  # that nobody reads
     wait_for(lambda: f"offhook_page_clients {STREAMS}\n" in page.get("/metrics"), "all streams")
@@ -187,7 +187,7 @@ with NetworkBench(sys.argv[1]) as bench:
     [server] = children(bank.pid)
     os.kill(server, signal.SIGKILL)
     wait_for(lambda: b"the live page ended by signal 9" in Path(bench.path("said")).read_bytes(), "word of the page's end")
-    exchange(a, b, 2000, 60)  # the call does not need it
+    exchange(a, b, 2000, 60)  # the call does not depend on it
     time.sleep(1.2)
     os.write(a, b"+++")
     hear(a, b"OK", 5)
@@ -196,7 +196,7 @@ with NetworkBench(sys.argv[1]) as bench:
     bank.send_signal(signal.SIGINT)
     expect("the exit status is that of an interrupt", bank.wait(20) == 130)
 
-    # A page ends with its command, however that ends.
+    # A page ends with its command, however the command ends.
     bank = bench.start("modem", "null", "--page", str(page.port), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def answers():
@@ -208,7 +208,7 @@ with NetworkBench(sys.argv[1]) as bench:
     bank.kill()
     bank.wait()
     wait_for(lambda: not answers(), "end of the page with its command")
-    # A device, which has no calls.
+    # A device, which makes no calls.
     device = bench.start("measure", "device", "rt-audio", "--seconds", "30", "--page", str(page.port), stdout=subprocess.DEVNULL,
                          stderr=subprocess.DEVNULL)
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A call by SIP and RTP between two network namespaces, over a veth pair that loses 0.1 % of the packets and delays each by 20 ms, give or take
-10 ms: bytes whole both ways, and the summary's counts against those of the kernel.
+"""A call by SIP and RTP between two network namespaces, over a veth pair that loses 0.1 % of the packets and delays each by 20 +- 10 ms. The
+bytes of both directions must be correct, and the summary's counts must match the kernel's.
 
-Usage: namespaces.py OFFHOOK CARRIER. Needs root, the kernel's veth and netem; skipped (77) without them. `./dev test -L vm` runs it in a
-virtual machine, whose kernel has both.
+Usage: namespaces.py OFFHOOK CARRIER. Needs root, the kernel's veth and netem; otherwise skipped (77). `./dev test -L vm` runs it in a
+virtual machine whose kernel has both.
 """
 import json
 import os
@@ -59,7 +59,7 @@ class Namespaces:
 
 
 class SpacedBench(SipBench):
-    """Each modem in the namespace that it names."""
+    """Each modem in the named namespace."""
 
     def start(self, *arguments, space=None, **more):
         p = subprocess.Popen([*(("ip", "netns", "exec", space) if space else ()), self.offhook, *arguments, "--best-effort"], **more)

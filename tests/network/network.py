@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of calls over networks share: free ports, modems and their terminals, an AudioSocket exchange."""
+"""Functions of the tests of calls over networks: ports, modems and their terminals, an AudioSocket exchange."""
 import os
 import select
 import socket
@@ -10,14 +10,14 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "live"))
 
-from live import Bench, fail, hear, say, wait_for  # noqa: E402  (of a folder beside this one)
+from live import Bench, fail, hear, say, wait_for  # noqa: E402  (from a folder next to this one)
 
 __all__ = ["Bench", "NetworkBench", "SipBench", "Exchange", "authority", "between", "certificate", "exchange", "fail", "free_ports", "hear", "say",
            "settle", "sipp", "wait_for"]
 
 
 def free_ports(n, kind=socket.SOCK_DGRAM):
-    """n ports that are free on the loopback interface, each with the one above; even ones, unless they are of TCP."""
+    """n free ports on the loopback interface, each with the next higher one; even numbers, unless for TCP."""
     ports, held = [], []
     while len(ports) < n:
         first = socket.socket(socket.AF_INET, kind)
@@ -37,7 +37,7 @@ def free_ports(n, kind=socket.SOCK_DGRAM):
 
 
 def settle(fd, seconds=0.3):
-    """What the terminal says until it is quiet."""
+    """The output of the terminal until it is quiet."""
     heard = b""
     while select.select([fd], [], [], seconds)[0]:
         heard += os.read(fd, 4096)
@@ -45,7 +45,7 @@ def settle(fd, seconds=0.3):
 
 
 def exchange(sender, receiver, n, seconds):
-    """n random bytes (but no '+') arrive as they were sent, however few of them a terminal takes at once."""
+    """n random bytes (except '+') arrive as they were sent, however few the terminal accepts at a time."""
     sent, received, end = os.urandom(n).replace(b"+", b"-"), b"", time.time() + seconds
     left = sent
     while len(received) < n and time.time() < end:
@@ -89,7 +89,7 @@ def between(terminal, end, down, up):
 
 
 def sipp(bench, scenario, port, *words, name="scenario"):
-    """sipp (package sip-tester) at a port of the loopback interface, with a scenario of its own. Its errors go to NAME.err."""
+    """sipp (package sip-tester) at a port of the loopback interface, with its own scenario. Its errors go to NAME.err."""
     path = bench.path(name + ".xml")
     with open(path, "w", encoding="ascii") as out:
         out.write('<?xml version="1.0" encoding="ISO-8859-1"?>\n' + scenario)
@@ -107,14 +107,14 @@ def openssl(*words):
 
 
 def authority(bench):
-    """A certificate authority of the test. @return the file of its certificate"""
+    """A certificate authority for the test. @return the file of its certificate"""
     openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=Authority of the test",
             "-keyout", bench.path("ca.key"), "-out", bench.path("ca.pem"))
     return bench.path("ca.pem")
 
 
 def certificate(bench, name, subject):
-    """A certificate of the authority, such as for "IP:127.0.0.1". @return a file with it and its key"""
+    """A certificate from the authority, such as for "IP:127.0.0.1". @return a file with it and its key"""
     key, request, signed, names = (bench.path(name + end) for end in (".key", ".csr", ".crt", ".ext"))
     openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=modem", "-keyout", key, "-out", request)
     with open(names, "w", encoding="ascii") as out:
@@ -132,7 +132,7 @@ def certificate(bench, name, subject):
 
 class NetworkBench(Bench):
     def modem(self, address, name, **more):
-        """A modem on an address, and the descriptor of its terminal."""
+        """A modem at an address, and the descriptor of its terminal."""
         p = self.start("modem", address, "--tty", self.path("tty" + name), "--out", self.path("out" + name), **more)
         return p, self.open("tty" + name)
 
@@ -140,7 +140,7 @@ class NetworkBench(Bench):
 class SipBench(NetworkBench):
     @staticmethod
     def connect(a, b, number):
-        """Modem A calls modem B, whose S0 answers and which shows the caller, 100.  @return what A said"""
+        """Modem A calls modem B, whose S0 answers and which prints the caller, 100.  @return output of A"""
         os.write(a, b"ATDT" + number + b"\r")
         hear(b, b"NMBR = 100", 10)
         hear(b, b"RING", 10)
@@ -150,7 +150,7 @@ class SipBench(NetworkBench):
         return said
 
     def __enter__(self):
-        """Skips when the program has no SIP."""
+        """Skips if the program has no SIP."""
         said = subprocess.run([self.offhook, "modem", "sip:1@127.0.0.1,register=no", "--best-effort", "--seconds", "0.1"],
                               capture_output=True, text=True, timeout=60, check=False)
         if "has no SIP" in said.stderr:
@@ -160,8 +160,8 @@ class SipBench(NetworkBench):
 
 
 class Exchange:
-    """AudioSocket by its description: takes connections in pairs and passes the audio of one to the other. It knows
-    nothing of modems: kind, length in two octets, high one first, payload."""
+    """AudioSocket by its description: accepts connections in pairs and passes the audio of each to the other. It is
+    independent of modems: kind, length in two octets (high one first), payload."""
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -183,7 +183,7 @@ class Exchange:
         return header[0], whole(header[1] << 8 | header[2])
 
     def connect(self, port, uuid=bytes(range(16))):
-        """Call a server, as Asterisk's dial plan does."""
+        """Calls a server, like Asterisk's dial plan."""
         connection = socket.create_connection(("127.0.0.1", port))
         connection.sendall(b"\x01\x00\x10" + uuid)
         return connection
@@ -197,7 +197,7 @@ class Exchange:
         return connection
 
     def pass_on(self, one, other):
-        """Both ways until one end hangs up; then the other is told."""
+        """In both directions until one end hangs up; then the other end is informed."""
         def way(source, sink):
             try:
                 while True:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A pool of two lines on one AudioSocket port: two calls at once with data both ways, refusals (no free line, a caller's limit, the
-list of callers, no UUID), a call on a line that became free, graceful end. Then addresses that are none.
+list of callers, no UUID), a call on a line that became free, graceful end. Then invalid addresses.
 
 Usage: pool_audiosocket.py OFFHOOK
 """
@@ -44,7 +44,7 @@ with NetworkBench(sys.argv[1]) as bench:
         say(fd, b"ATE0X3+MS=V22B")
 
     def call(k, line):
-        """Caller k is up on that line of the pool, and the program has said who calls."""
+        """Caller k is connected on that line of the pool, and the program has printed the caller."""
         os.write(ttys[k], b"ATD\r")
         from_caller = pbx.accept()
         pbx.pass_on(from_caller, pbx.connect(port, UUIDS[k]))
@@ -54,7 +54,7 @@ with NetworkBench(sys.argv[1]) as bench:
             fail(f"caller {k} heard {said!r}")
 
     def echo(k, octets):
-        """Its own octets, and nothing of another call."""
+        """Its own octets, and none of another call."""
         os.write(ttys[k], octets)
         if hear(ttys[k], octets, 20) != octets:
             fail(f"the program of caller {k} does not echo")
@@ -109,7 +109,7 @@ with NetworkBench(sys.argv[1]) as bench:
         p.send_signal(signal.SIGINT)
         p.wait()
 
-    # Each with one error. The last span is on no machine.
+    # One error for each. The last span exists on no machine.
     for words, expected in ((["audiosocket::9092"], "expected audiosocket:HOST:PORT,listen"),
                             (["audiosocket:,listen"], "it has no port"),
                             (["tape:1"], "expected sip:USER@HOST, audiosocket:HOST:PORT,listen or dahdi:SPAN"),

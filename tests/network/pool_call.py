@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A pool of two answering modems with a program for each call: data, limits in total and per caller, an allow-list, one line a call, graceful end, the live page.
+"""an allow-list, a log line a call, clean end, live page
 
 Usage: pool_call.py OFFHOOK
 """
@@ -40,7 +40,7 @@ with SipBench(sys.argv[1]) as bench:
         say(fd, b"ATE0+MS=V22B")
 
     def call(fd):
-        """Up, and the program has said who calls."""
+        """Connected, and the program has printed the caller."""
         os.write(fd, b"ATDT100\r")
         hear(fd, b"CONNECT ", 60)
         return hear(fd, b"on ", 20)
@@ -51,7 +51,7 @@ with SipBench(sys.argv[1]) as bench:
             fail("the program does not echo")
 
     def lines():
-        """What the page says of the lines."""
+        """The lines on the page."""
         with urllib.request.urlopen(f"http://127.0.0.1:{page_port}/status", timeout=10) as answer:
             return json.loads(answer.read())["lines"]
 
@@ -61,18 +61,18 @@ with SipBench(sys.argv[1]) as bench:
         fail("no caller's number")
     if page:
         wait_for(lambda: [(x["phase"], x["caller"], x["modulation"]) for x in lines()] == [("data", "300", "V22B"), ("on hook", "", "")], "call on the page")
-    os.write(ttys[1], b"ATDT100\r")  # the same caller once more
+    os.write(ttys[1], b"ATDT100\r")  # the same caller again
     hear(ttys[1], b"BUSY", 20)
     os.write(ttys[3], b"ATDT100\r")  # a caller that is not in the file
     hear(ttys[3], b"BUSY", 20)
     call(ttys[2])
-    os.write(ttys[3], b"ATDT100\r")  # a third line is not there
+    os.write(ttys[3], b"ATDT100\r")  # there is no third line
     hear(ttys[3], b"BUSY", 20)
     settle(ttys[0])
     settle(ttys[2])
     echo(ttys[0], b"to the first")
     echo(ttys[2], b"to the second")
-    # The end: calls in progress go on, new ones are refused.
+    # The end: calls in progress continue, new ones are refused.
     pool.send_signal(signal.SIGINT)
     wait_for(lambda: "no further calls" in logged(), "word of the end")
     os.write(ttys[3], b"ATDT100\r")

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Many calls at once in one `offhook pool` on one CPU, live over SIP and RTP on the loopback interface: late blocks, CPU, memory. Then the pool
-is killed and started again, and the next call is taken.
+is killed and started again, and accepts the next call.
 
 Usage: pool_load.py OFFHOOK CARRIER [CALLS [SECONDS]]   (default 100 calls for 600 s after the last has connected)
 
 The pool runs on one CPU, and the callers, a bank of modems with RTP cards, on the others; all have the policies of a live modem (root), or of any
-program. Every call echoes bytes the whole time. Prints one line per minute and the result; exit status 1 if a call does not come up or ends, if
-an echo is wrong, or if the pool's memory grows. Late blocks are printed, not judged: they also come from other work on the machine.
+program. Every call echoes bytes all the time. Prints one line per minute and the result. Exit status 1 if a call fails or ends, an echo is wrong,
+or the pool's memory grows. Late blocks are printed but not judged, because other work on the machine also causes them.
 """
 import json
 import os
@@ -26,7 +26,7 @@ CALLS = int(sys.argv[3]) if len(sys.argv) > 3 else 100
 SECONDS = float(sys.argv[4]) if len(sys.argv) > 4 else 600
 TICKS = os.sysconf("SC_CLK_TCK")
 CPUS = sorted(os.sched_getaffinity(0))
-PIECE = 40  # bytes of an echo
+PIECE = 40  # bytes in an echo
 
 
 def process(pid):
@@ -39,7 +39,7 @@ def process(pid):
 
 
 class Signalling:
-    """SIP from the caller's side (RFC 3261), as much of it as calls need: the modems of the callers have only RTP cards."""
+    """SIP from the caller's side (RFC 3261), as far as calls need it, because the callers' modems have only RTP cards."""
 
     def __init__(self, pool_port):
         self.pool_port = pool_port
@@ -57,7 +57,7 @@ class Signalling:
         self.socket.sendto(self.request, ("127.0.0.1", self.pool_port))
 
     def wait(self, call, method):
-        """The final answer to the latest request, which is sent again until one comes."""
+        """The final answer to the latest request, which is repeated until one arrives."""
         end = time.time() + 30
         while time.time() < end:
             if not select.select([self.socket], [], [], 0.5)[0]:
@@ -86,7 +86,7 @@ class Signalling:
 
 
 class Callers:
-    """A bank of modems, each with an RTP card to one line of the pool, and the echoes that each expects."""
+    """A bank of modems, each with an RTP card for one line of the pool, and the expected echoes."""
 
     def __init__(self, bench, calls, far_ports):
         self.ports = free_ports(calls)
@@ -103,7 +103,7 @@ class Callers:
         self.sent[tty], self.heard[tty] = b"", b""
 
     def work(self):
-        """Calls come up when the far program speaks. A piece to each that has the last one back."""
+        """A call is connected when the far program sends. Sends the next piece after each call's echo."""
         for tty in select.select(list(self.sent), [], [], 0.05)[0]:
             self.heard[tty] += os.read(tty, 4096)
             if tty in self.ttys:
@@ -127,7 +127,7 @@ class Pool:
         (self.port,) = free_ports(1)
 
     def start(self):
-        os.sched_setaffinity(0, CPUS[:1])  # inherited by every thread of the pool
+        os.sched_setaffinity(0, CPUS[:1])  # inherited by all threads of the pool
         with open(self.bench.path("log"), "ab") as log:
             self.process = self.bench.start(
                 "pool", f"sip:1@127.0.0.1:{self.port + 1},local=127.0.0.1:{self.port},register=no", "--lines", str(CALLS), "--per-caller", "1",
@@ -143,7 +143,7 @@ class Pool:
             return []
 
     def late(self):
-        """Blocks served, late ones, the largest number of samples pending, retrains, lines in data mode."""
+        """Blocks served, late blocks, the largest number of samples pending, retrains, lines in data mode."""
         lines = self.lines()
         return (sum(x["blocks_served"] for x in lines), sum(x["blocks_late"] for x in lines), max(x["pending_max_samples"] for x in lines),
                 sum(sum(x.get("retrain_causes", {}).values()) for x in lines),
@@ -151,7 +151,7 @@ class Pool:
 
 
 def ports_of(pool, calls):
-    """The port for RTP of each line, which it keeps: every line is called once."""
+    """The RTP port of each line, which is constant, because every line is called once."""
     signalling = Signalling(pool.port)
     ports = [signalling.call(f"{2000 + k}-first", 9) for k in range(calls)]
     for k in range(calls):
@@ -166,7 +166,7 @@ with SipBench(sys.argv[1]) as test:
     callers = Callers(test, CALLS, ports_of(pool, CALLS))
     signalling = Signalling(pool.port)
     dialled, first = time.time(), process(pool.process.pid)
-    for k, fd in enumerate(callers.modems):  # a new call each second; those that are up have their echoes meanwhile
+    for k, fd in enumerate(callers.modems):  # one new call per second; meanwhile, connected calls have their echoes
         signalling.call(f"{1000 + k}-second", callers.ports[k])
         callers.dial(fd)
         while time.time() < dialled + k:

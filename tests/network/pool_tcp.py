@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A pool whose program is a TCP server: data both ways with and without error control, the server's end after its last octets, the caller's
-end, a refused connection, no commands from the server, and an event log for each call.
+"""A pool whose program is a TCP server: data in both directions with and without error control, closing by the server after its last
+octets, closing by the caller, a refused connection, no commands from the server, and an event log for each call.
 
 Usage: pool_tcp.py OFFHOOK
 """
@@ -40,7 +40,7 @@ with NetworkBench(sys.argv[1]) as bench:
         hear(tty, b"CONNECT ", 60)
 
     def call():
-        """@return the server's end of a call that is up"""
+        """@return the server's end of a connected call"""
         dial()
         settle(tty)
         connection, _ = listener.accept()
@@ -54,12 +54,12 @@ with NetworkBench(sys.argv[1]) as bench:
         return got
 
     def ends(n):
-        """The lines of n calls that have ended."""
+        """The lines of n ended calls."""
         pattern = r"line 0 caller \S+ 2400/2400 bit/s, [\d.]+ s, (\d+) bytes sent, (\d+) received, end: (.*), log: (\S+)\n"
         wait_for(lambda: len(re.findall(pattern, logged())) == n, f"{n} calls that have ended")
         return re.findall(pattern, logged())
 
-    # The server ends first: its last octets take longer than the release of a call would wait for.
+    # The server closes first: its last octets take longer than the release of a call would wait.
     server_end = call()
     os.write(tty, b"from the caller")
     if octets(server_end, 15) != b"from the caller":
@@ -83,7 +83,7 @@ with NetworkBench(sys.argv[1]) as bench:
     time.sleep(1.5)
     os.write(tty, b"+++")
     hear(tty, b"OK", 5)
-    server_end.sendall(b"ATS0=0\r" * 6000)  # more than the modem takes: with S0=0 the next call would not be answered
+    server_end.sendall(b"ATS0=0\r" * 6000)  # more than the modem accepts: with S0=0 it would not answer the next
     time.sleep(0.5)
     say(tty, b"ATH", seconds=12)
     if octets(server_end, 100) != b"good-bye+++":  # the escape sequence is data, too

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Calls through a provider made of software of others: kamailio is registrar and proxy and asks for a password, rtpengine relays the media.
+"""Calls through a provider of third-party software: kamailio is registrar and proxy with a password, rtpengine relays the media.
 
-Usage: proxy_call.py OFFHOOK CARRIER. Skipped (77) when the program has no SIP, or kamailio or rtpengine is not installed.
+Usage: proxy_call.py OFFHOOK CARRIER. Skipped (77) if the program has no SIP, or kamailio or rtpengine is not installed.
 """
 import json
 import os
@@ -72,7 +72,7 @@ onreply_route[ANSWER] {
 
 
 def open_port(port, seconds=10):
-    """Wait until something listens."""
+    """Waits until a port is listening."""
     end = time.time() + seconds
     while time.time() < end:
         with socket.socket() as s:
@@ -83,7 +83,7 @@ def open_port(port, seconds=10):
 
 
 def provider(bench):
-    """kamailio and rtpengine on free ports. @return kamailio's port, and the file that rtpengine writes"""
+    """kamailio and rtpengine on free ports. @return kamailio's port, and rtpengine's output file"""
     (port,) = free_ports(1, socket.SOCK_STREAM)
     control, first = free_ports(2)
     config = bench.path("kamailio.cfg")
@@ -103,7 +103,7 @@ def provider(bench):
 
 
 def registered(bench, name, port, local, password, expected, *more):
-    """A modem of account NAME, once it says how its registration ended. @return the process and its terminal"""
+    """A modem with account NAME, after it has printed its registration. @return the process and its terminal"""
     with open(bench.path("password" + name), "w", encoding="ascii") as out:
         out.write(password + "\n")
     os.chmod(bench.path("password" + name), 0o600)
@@ -142,7 +142,7 @@ with SipBench(sys.argv[1]) as bench:
     say(b, b"ATH", seconds=12)
     hear(a, b"reached", 15)
 
-    # Who is not registered is not found; who is does not have to take the call.
+    # A caller that is not registered is not found; one that is registered need not answer the call.
     os.write(a, b"ATDT999\r")
     said = hear(a, b"reached", 20)
     if b"404" not in said:
@@ -155,7 +155,7 @@ with SipBench(sys.argv[1]) as bench:
         p.send_signal(signal.SIGINT)
         p.wait()
 
-    # The media went through the relay: it counts each end's packets, and the ends count as many.
+    # The media went through the relay: its packet counts for each end equal those of the ends.
     for name in ("100", "200"):
         with open(bench.path(f"out{name}/summary.json"), encoding="utf-8") as text:
             counts = json.load(text)["network"]

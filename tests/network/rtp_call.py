@@ -3,9 +3,9 @@
 """Two modems over RTP on the loopback interface: bytes both ways, escape, hang-up, the summary's counts.
 
 Usage: rtp_call.py OFFHOOK CARRIER [OPTION ...]. With loss=N the test's relay drops every Nth packet to the answerer:
-V.42 has the bytes whole, and the summary has the number. With hidden=N it drops or repeats every Nth packet in
-turn, and numbers those that follow anew, as a gateway does whose buffer moves: the receiver finds each slip by itself,
-without a retrain.
+V.42 repairs the bytes, and the summary has the number. With hidden=N it alternately drops and repeats every Nth packet
+and renumbers the later ones, like a gateway whose buffer moves. The receiver must find each slip by itself, without a
+retrain.
 """
 import json
 import os
@@ -27,7 +27,7 @@ AMOUNT = {b"V22B": 400, b"V32B": 4000, b"V34": 20000}
 
 
 class Relay(threading.Thread):
-    """Packets of RTP from one address to another, one in so many dropped, from 30 s on."""
+    """RTP packets from one address to another, of which one in N is dropped, from 30 s on."""
 
     def __init__(self, port, to, every):
         super().__init__(daemon=True)
@@ -56,7 +56,7 @@ class Relay(threading.Thread):
             self.send(packet, self.missing)
 
     def send(self, packet, earlier):
-        """@param earlier  packets by which its number is lower than it was"""
+        """@param earlier  number of packets by which its sequence number was reduced"""
         sequence, timestamp = struct.unpack_from(">HI", packet, 2)
         copy = bytearray(packet)
         struct.pack_into(">HI", copy, 2, sequence - earlier & 0xFFFF, timestamp - earlier * (len(packet) - 12) & 0xFFFFFFFF)
@@ -69,10 +69,10 @@ class Relay(threading.Thread):
 with NetworkBench(sys.argv[1]) as bench:
     a_port, b_port, a_relay, b_relay = free_ports(4)
     if loss or hidden:
-        # Each modem speaks with a relay of its own, which hands its packets to the other's relay.
+        # Each modem has its own relay, which passes its packets to the other's relay.
         of_a, of_b = Relay(a_relay, a_port, 10**9), Relay(b_relay, b_port, 10**9)
         of_a.other, of_b.other = of_b, of_a
-        of_a.every = loss or hidden  # what the caller sends is dropped
+        of_a.every = loss or hidden  # the caller's packets are dropped
         of_a.start(), of_b.start()
         remotes = a_relay, b_relay
     else:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Session timers (RFC 4028) with sipp (package sip-tester) as the other end: intervals of 90 s, the least that is allowed. The media are
-those of another modem, so the calls are in data mode, and what a refresh does to the samples is seen.
+"""Session timers (RFC 4028) with sipp (package sip-tester) as the other end: intervals of 90 s, the permitted minimum. The media come
+from another modem, so the calls are in data mode, and effects of a refresh on the samples are visible.
 
-Usage: session_timers.py OFFHOOK. Skipped (77) when the program has no SIP or sipp is not installed.
+Usage: session_timers.py OFFHOOK. Skipped (77) if the program has no SIP or sipp is not installed.
 """
 import json
 import os
@@ -32,18 +32,18 @@ def response(status, headers="", body="Content-Length: 0\n\n", again=""):
 
 
 def within(status, headers="", body="Content-Length: 0\n\n"):
-    """A response within the dialog: the tag is there."""
+    """A response within the dialog, with the tag."""
     return (f"<send><![CDATA[SIP/2.0 {status}\n[last_Via:]\n[last_From:]\n[last_To:]\n[last_Call-ID:]\n[last_CSeq:]\n{CONTACT}{headers}{body}"
             "]]></send>")
 
 
 def has(header, text):
-    """An action: the message's header has the text."""
+    """An action: the message's header must contain the text."""
     return (f'<action><ereg regexp="{text}" search_in="hdr" header="{header}:" check_it="true" assign_to="1"/></action>')
 
 
 def scenario(name, steps):
-    reference = '<Reference variables="1"/>' if "assign_to" in steps else ""  # sipp refuses a variable that nothing reads, or sets
+    reference = '<Reference variables="1"/>' if "assign_to" in steps else ""  # sipp refuses a variable that is not read or not set
     return f'<scenario name="{name}">{steps}{reference}</scenario>'
 
 
@@ -56,21 +56,21 @@ def request(method, sequence, headers="", body="Content-Length: 0\n\n", to="[pee
 TIMER = "Require: timer\nSupported: timer\nSession-Expires: 90;refresher="
 RINGS = f'<recv request="INVITE">{has("Supported", "timer")}</recv>' + response("180 Ringing")
 
-# The caller refreshes by UPDATE; it ends the call when the far end no longer knows it.
+# The caller refreshes by UPDATE, and ends the call when the far end no longer knows it.
 UPDATES = scenario("updates", RINGS + response("200 OK", "Allow: INVITE, UPDATE\n" + TIMER + "uac\n", SDP) + '<recv request="ACK"/>'
                    f'<recv request="UPDATE" timeout="55000">{has("Session-Expires", "90;refresher=uac")}</recv>'
                    + within("200 OK", TIMER + "uac\n") + '<recv request="UPDATE" timeout="55000"/>' + within("481 Gone")
                    + '<recv request="BYE" timeout="5000"/>' + within("200 OK"))
-# Without UPDATE it repeats INVITE with its description; the response that comes twice is confirmed twice.
+# Without UPDATE it repeats INVITE with its description; a repeated response is confirmed twice.
 INVITES = scenario("invites", RINGS + response("200 OK", "Allow: INVITE\n" + TIMER + "uac\n", SDP) + '<recv request="ACK"/>'
                    '<recv request="INVITE" timeout="55000"><action><ereg regexp="application/sdp" search_in="hdr" header="Content-Type:" '
                    'check_it="true" assign_to="1"/><ereg regexp="[0-9]+ INVITE" search_in="hdr" header="CSeq:" check_it="true" '
                    'assign_to="2"/></action></recv>'
                    + within("200 OK", TIMER + "uas\n", SDP) + '<recv request="ACK" timeout="5000"/>'
                    + within("200 OK", TIMER + "uas\n", SDP).replace("[last_CSeq:]", "CSeq: [$2]") + '<recv request="ACK" timeout="5000"/>'
-                   # From now on the far end is the refresher, and is not heard of.
+                   # From now on the far end is the refresher, and sends nothing.
                    '<recv request="BYE" timeout="65000"/>' + within("200 OK"))
-# A caller with a timer: it is told the interval, refreshes by both requests, asks for too little, and then is silent.
+# A caller with a timer: it gets the interval, refreshes by both requests, requests too little, and is then silent.
 CALLS = scenario("calls", request("INVITE", 1, "Supported: timer\nSession-Expires: 90\n", SDP, to="")
                  + '<recv response="100" optional="true"/><recv response="180"/>'
                  f'<recv response="200">{has("Session-Expires", "90;refresher=uac")}</recv>' + request("ACK", 1)
@@ -88,7 +88,7 @@ TOO_SHORT = scenario("too short", '<recv request="INVITE"/>' + response("422 Ses
 
 
 class Relay(threading.Thread):
-    """RTP between the end that first sends to `port`, and a modem that sends from `own` to `modem`."""
+    """RTP between the end that first sends to `port` and a modem that sends from `own` to `modem`."""
 
     def __init__(self, port, own, modem):
         super().__init__(daemon=True)
@@ -112,7 +112,7 @@ class Relay(threading.Thread):
 
 
 class Timed:
-    """A modem by SIP whose far end is sipp's signalling and another modem's samples."""
+    """A modem by SIP whose far end has sipp's signalling and another modem's samples."""
 
     def __init__(self, bench, name, steps, calls):
         own, far, media, inside, port = free_ports(5)
@@ -138,7 +138,7 @@ class Timed:
 
 
 def too_short(bench):
-    """Calls that ask for less than the far end's least interval ask again, once, for that."""
+    """Calls with less than the far end's minimum interval repeat the request once with that interval."""
     own, far = free_ports(2)
     modem, tty = bench.modem(f"sip:100@127.0.0.1:{far},local=127.0.0.1:{own},register=no", "short")
     say(tty, b"ATE0+WHY=1")
@@ -164,7 +164,7 @@ with SipBench(sys.argv[1]) as bench:
     ends = [Timed(bench, "updates", UPDATES, False), Timed(bench, "invites", INVITES, False), Timed(bench, "calls", CALLS, True)]
     for end in ends:
         end.connect()
-    # After the first refreshes, at half of the interval, the bytes are whole.
+    # After the first refreshes, at half of the interval, the bytes are correct.
     time.sleep(max(0, started + 52 - time.time()))
     for end in ends[:2]:
         exchange(end.tty, end.other, 200, 30)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Calls by SIP between two of our modems: RING, caller's number, S0, data, hang-up, a caller that gives up.
+"""Calls by SIP between two modems of Offhook: RING, caller's number, S0, data, hang-up, cancellation.
 
-Usage: sip_call.py OFFHOOK CARRIER. Skipped (77) when the program was built without SIP.
+Usage: sip_call.py OFFHOOK CARRIER. Skipped (77) if the program was built without SIP.
 """
 import os
 import signal
@@ -29,7 +29,7 @@ with SipBench(sys.argv[1]) as bench:
     say(a, b"ATH", seconds=12)
     hear(b, b"NO CARRIER", 12)
 
-    # The caller gives up while it rings; the next call finds the line free. The answerer takes it by A.
+    # The caller cancels while it rings; the next call finds the line free. The answerer accepts it by A.
     say(b, b"ATS0=0")
     os.write(a, b"ATDT1\r")
     hear(b, b"RING", 10)
@@ -40,13 +40,13 @@ with SipBench(sys.argv[1]) as bench:
     os.write(b, b"ATA\r")
     hear(a, b"CONNECT ", 60)
     hear(b, b"CONNECT ", 20)
-    # The answerer's program ends: BYE comes, and the caller says why.
+    # The answerer's program ends: BYE arrives, and the caller prints the reason.
     other.send_signal(signal.SIGINT)
     said = hear(a, b"reached", 15)
     if b"the far end hung up" not in said and b"cleared down" not in said:
         fail(f"the reason was {said!r}")
     other.wait()
-    # Nobody listens there any more. A number is what a call needs.
+    # There is no listener any more. A call needs a number.
     os.write(a, b"ATDT3\r")
     said = hear(a, b"reached", 45)
     if b"NO DIALTONE" not in said:

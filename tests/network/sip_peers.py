@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Signalling with software of others: sipp (package sip-tester) refuses, challenges, floods and sends nonsense; baresip calls and is called,
-also by TLS and with SRTP, which are its own.
+"""Signalling with third-party software: sipp (package sip-tester) refuses, challenges, floods and sends invalid data. baresip calls and is
+called, also by TLS and with SRTP, which it implements itself.
 
-Usage: sip_peers.py OFFHOOK sipp|baresip|baresip-tls. Skipped (77) when the program has no SIP or the peer is not installed.
+Usage: sip_peers.py OFFHOOK sipp|baresip|baresip-tls. Skipped (77) if the program has no SIP or the peer is not installed.
 """
 import json
 import os
@@ -50,7 +50,7 @@ BUSY_CALLS = ('<scenario name="flood"><send retrans="500"><![CDATA[INVITE sip:10
 
 
 def heard_line(p, text, seconds=10):
-    """A line of the program's own output that has the text."""
+    """A line of the program's output that contains the text."""
     end = time.time() + seconds
     while time.time() < end:
         line = p.stdout.readline().decode()
@@ -75,7 +75,7 @@ def with_sipp(bench):
         peer.wait(20)
         print(status, "->", result.decode(), flush=True)
 
-    # Nonsense, then calls that ring: one line takes one of them, and the rest hears "busy".
+    # Invalid data, then calls that ring: one line accepts one of them, and the others get "busy".
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         for junk in (b"", b"\0" * 100, b"INVITE sip:1@x SIP/2.0\r\n\r\n", b"SIP/2.0 200 OK\r\n\r\n", os.urandom(1400),
                      b"OPTIONS sip:100@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.0.1:1;branch=z9hG4bKx\r\n\r\n",
@@ -89,7 +89,7 @@ def with_sipp(bench):
                   "Max-Forwards: 70\r\nContent-Length: 0\r\n\r\n").encode(), ("127.0.0.1", pa))
         if b"SIP/2.0 200 OK" not in s.recv(4096):
             fail("OPTIONS is not answered by 200")
-    # A thousand calls while one is in data mode: all are refused, and the bytes stay whole.
+    # A thousand calls while one is in data mode: all are refused, and the bytes remain correct.
     modem_b, b = bench.modem(f"sip:200@127.0.0.1:{pa},local=127.0.0.1:{pf},register=no", "b")
     say(a, b"ATS0=1+MS=V22B")
     say(b, b"ATE0+MS=V22B")
@@ -106,7 +106,7 @@ def with_sipp(bench):
         p.send_signal(signal.SIGINT)
         p.wait()
 
-    # Digest, by sipp's own arithmetic: the right password, and a wrong one. It is nowhere to be seen.
+    # Digest, computed by sipp: the right password and a wrong one. It must not appear anywhere.
     for password, expected in (("swordfish", "SIP: registered"), ("marlin", "SIP: not registered: 403")):
         with open(bench.path("password"), "w", encoding="ascii") as out:
             out.write(password + "\n")
@@ -138,7 +138,7 @@ def with_baresip(bench):
         tone.setparams((1, 2, 8000, 0, "NONE", ""))
         tone.writeframes(b"\x00\x10\x00\xf0" * 120_000)
     ours, theirs, more, options = "", f":{pb}", "", ""
-    if WITH_TLS:  # at the next port
+    if WITH_TLS:  # on the next port
         ca = authority(bench)
         cert = certificate(bench, "both", "IP:127.0.0.1")
         more = f"module srtp.so\nsip_certificate {cert}\nsip_cafile {ca}\n"
@@ -161,7 +161,7 @@ def with_baresip(bench):
 
     modem, a = bench.modem(f"sip:100@127.0.0.1:{pb + bool(WITH_TLS)},local=127.0.0.1:{pa},register=no{ours}", "a")
     say(a, b"ATE0+WHY=1;+VCID=1;S7=5")
-    # It is called and answers by itself: no modem, so S7 ends the call.
+    # It is called and answers automatically. There is no modem, so S7 ends the call.
     peer = baresip()
     time.sleep(2)
     os.write(a, b"ATDT200\r")
@@ -170,7 +170,7 @@ def with_baresip(bench):
         fail(f"a call to a telephone ended with {said!r}")
     peer.terminate()
     peer.wait()
-    # It calls; A takes the call, and baresip's end is the call's.
+    # It calls, A accepts the call, and baresip's end ends the call.
     peer = baresip("-e", f"/dial sip:100@127.0.0.1:{pa}{';transport=tls' if WITH_TLS else ''}", "-t", "6")
     hear(a, b"NMBR = 200", 10)
     say(a, b"ATS7=60")
@@ -184,7 +184,7 @@ def with_baresip(bench):
     with open(bench.path("outa/summary.json"), encoding="utf-8") as text:
         network = json.load(text).get("network", {})
     print(network)
-    # With SRTP, one report of baresip's may not be authentic: it is not among the media packets, of which none is missing.
+    # With SRTP, one report from baresip may not be authentic. It is not a media packet, of which none is missing.
     if network.get("packets_received", 0) < 50 or network["packets_foreign"] + network["packets_lost"] > 0:
         fail("baresip's G.711 was not heard")
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""SIP over TLS and SRTP between two of our modems, with certificates that openssl makes here; what is refused, and that no key is seen.
+"""SIP over TLS and SRTP between two modems of Offhook, with certificates from openssl; what is refused, and that no key is visible.
 
-Usage: tls_call.py OFFHOOK CARRIER. Skipped (77) when the program has no SIP or no SRTP, or openssl is not installed.
+Usage: tls_call.py OFFHOOK CARRIER. Skipped (77) if the program has no SIP or no SRTP, or openssl is not installed.
 """
 import glob
 import json
@@ -24,7 +24,7 @@ if not shutil.which("openssl"):
 
 
 def said_by(bench, name, expected, seconds=10):
-    """Wait until the program's own output has a text."""
+    """Waits until the program's output contains a text."""
     end = time.time() + seconds
     while time.time() < end:
         with open(bench.path("said" + name), encoding="utf-8") as text:
@@ -66,14 +66,14 @@ with SipBench(sys.argv[1]) as bench:
     print(said.decode().replace("\r", " ").replace("\n", ""))
     for sender, receiver in ((a, b), (b, a)):
         exchange(sender, receiver, 400, 60)
-    # The hang-up of either end arrives through TLS, too: it goes to the other's port with the other's certificate.
+    # The hang-up of each end also arrives through TLS: it goes to the other's port with the other's certificate.
     time.sleep(1.2)
     os.write(b, b"+++")
     hear(b, b"OK", 5)
     say(b, b"ATH", seconds=12)
     said = hear(a, b"reached", 15)
 
-    # A server whose certificate is for another name, or of an unknown authority, is not spoken with; verify=no does.
+    # A server whose certificate has another name or an unknown authority is refused, except with verify=no.
     third, c = modem(bench, "c", f"sip:300@127.0.0.1:{pa},local=127.0.0.1:{pc},cert-file={wrong},{tls}")
     fourth, d = modem(bench, "d", f"sip:400@127.0.0.1:{pc},local=127.0.0.1:{pd},{tls}")
     say(d, b"ATE0+WHY=1;+MS=" + carrier)
@@ -85,12 +85,12 @@ with SipBench(sys.argv[1]) as bench:
     dial_fails(e, b"the certificate of 127.0.0.1 is refused: self-signed certificate in certificate chain")
     fourth.send_signal(signal.SIGINT)
     fourth.wait()
-    # Without SRTP on one side there is no call, and the reason is said.
+    # If one side has no SRTP, there is no call, and the reason is reported.
     fourth, f = modem(bench, "f", f"sip:400@127.0.0.1:{pa},local=127.0.0.1:{pd},transport=tls,register=no,verify=no,srtp=no")
     say(f, b"ATE0+WHY=1;+MS=" + carrier)
     dial_fails(f, b"488 Not Acceptable Here")
 
-    # No key in an argument list, in what was printed, or in a file that was written.
+    # No key appears in an argument list, an output or a written file.
     shown = b""
     for p in (one, other, third, fourth):
         with open(f"/proc/{p.pid}/cmdline", "rb") as words:
@@ -110,7 +110,7 @@ with SipBench(sys.argv[1]) as bench:
         if network["packets_received"] < 500 or network["packets_not_authentic"] > 0 or network["packets_replayed"] > 0:
             fail("the packets of SRTP")
 
-    # Files that are none, in one line.
+    # Invalid files, reported in one line.
     for options, expected in ((f"ca-file={good}.no", "expected certificates of authorities"),
                               (f"ca-file={ca},cert-file={ca}", "expected a certificate and its key")):
         done = subprocess.run([bench.offhook, "modem", f"sip:1@127.0.0.1,transport=tls,register=no,{options}", "--best-effort"],

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`offhook trunk-test`: what a network of this test does to octets is what the command finds.
+"""`offhook trunk-test`: the command must find the effects of this test's network on octets.
 
 Usage: trunk_test.py OFFHOOK. Over RTP through a relay that robs bits and loses packets in one direction, and by SIP as a
-call of an account with itself.
+call from an account to itself.
 """
 import json
 import socket

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A live call of V.90: the modem is the digital end on a network of octets, and an analogue modem behind a simulated line card calls it.
-Random bytes go both ways.
+"""A live V.90 call: the modem is the digital end on a network of octets, and an analogue modem behind a simulated line card calls it.
+Random bytes are sent in both directions.
 
 Usage: v90_call.py OFFHOOK ANALOGUE_END rtp|audiosocket mu-law|a-law
 """

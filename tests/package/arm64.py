@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """The packages for arm64, built by Debian's cross compiler in a chroot of Debian 12: `./dev package arm64`.
 
-The chroot is in build/package/arm64/root and is used again; what was compiled of the same commit is, too. Three steps:
+The chroot in build/package/arm64/root is reused, as are objects of the same commit. Three steps:
 
-1. `dpkg-buildpackage -aarm64`; the packages are put into out/packages, and lintian looks at them.
-2. The unit tests of the same tree and flags, with the objects that the packages have, under qemu-aarch64: suite by suite,
-   those that have passed already are left out. A test that needs of Linux what qemu-user does not have is named with that.
-3. With the packages installed, a call with the program under qemu-aarch64: verdict, line and event log beside those
+1. `dpkg-buildpackage -aarm64`; the packages are put into out/packages, and lintian checks them.
+2. The unit tests of the same tree and flags, with the objects of the packages, under qemu-aarch64: suite by suite,
+   without those that have already passed. A test that needs a Linux feature missing in qemu-user is listed with it.
+3. With the packages installed, a call with the program under qemu-aarch64: verdict, line and log against those
    of the amd64 package.
 """
 
@@ -32,13 +32,13 @@ SETTINGS = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": 
 
 
 def command(script):
-    """What runs a shell script in the chroot, with a /proc and the devices of this machine that go with it."""
+    """Runs a shell script in the chroot, with /proc and some devices of this machine."""
     return ["unshare", "--mount", "sh", "-c",
             'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" sh -euc "$1"', str(CHROOT), script]  # fmt: skip
 
 
 def inside(script, environment=None, **options):
-    """@return what the script printed, where `stdout` asks for it"""
+    """@return the script's output, if `stdout` requests it"""
     return package.run(*command(script), env={**SETTINGS, **(environment or {})}, **options)
 
 
@@ -80,7 +80,7 @@ def tests_of(tree, name, suite):
     return [f"{suite}.{line.split()[0]}" for line in listed(tree, name, f"{suite}.*") if line.startswith("  ")]
 
 
-# What qemu-user says of a call that it does not pass on, also of an order to prctl(); glibc does without two of them.
+# The message of qemu-user for an unsupported system call or prctl() operation; glibc does not need two of them.
 GAP = re.compile(r"Unknown syscall \d+|\w+\(.*errno=38 .*|prctl\(.*errno=22 .*|Exec format error")
 NO_MATTER = ("set_robust_list(", "Unknown syscall 293")  # the latter is rseq()
 
@@ -97,13 +97,13 @@ class Suites:
         return subprocess.run(command(script), env=SETTINGS, capture_output=True, text=True, errors="replace", check=False)
 
     def gap(self, name, one):
-        """@return what a test that failed lacks of qemu-user, or None"""
+        """@return what qemu-user lacks for a failed test, or None"""
         traced = self.run(name, one, "-strace")
         found = (GAP.search(line) for line in (traced.stdout + traced.stderr).splitlines() if not any(w in line for w in NO_MATTER))
         return next((hit.group(0) for hit in found if hit), None)
 
     def suite(self, job):
-        """@return the job, seconds, what failed of it with its output, and {test: what qemu-user lacks}"""
+        """@return the job, seconds, the failed tests with their output, and {test: what qemu-user lacks}"""
         name, suite = job.split()
         begin = time.monotonic()
         tried, failed, lacking = self.run(name, f"{suite}.*"), {}, {}
@@ -122,8 +122,8 @@ class Suites:
 
 
 def test(tree, commit):
-    """The objects of the packages and the tests of the tree, a suite a process, one a CPU. A suite that passed is not run
-    again of the same commit."""
+    """The objects of the packages and the tests of the tree, one process per suite, one per CPU. A suite that passed is
+    not run again for the same commit."""
     inside("apt-get install -qq --no-install-recommends libgtest-dev:arm64 libgmock-dev:arm64 >/dev/null")
     build_folder = f"/build/{tree.name}/build/debian"
     inside(f"cmake -DOFFHOOK_TESTS=ON {build_folder} >/dev/null && ninja -C {build_folder} {' '.join(TESTS)}")
@@ -156,7 +156,7 @@ def test(tree, commit):
 
 
 def call_with_both():
-    """The same call by both packages: the arm64 one in the chroot, the amd64 one from its files."""
+    """The same call with both packages: the arm64 package in the chroot, the amd64 package from its files."""
     inside("apt-get install -qq --no-install-recommends /build/liboffhook0_*_arm64.deb /build/offhook_*_arm64.deb >/dev/null")
     call = "run examples/res-2-8.toml --out"
     tree = next((CHROOT / "build").glob("offhook-*"))

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Builds the Debian packages of what is committed, and tries them in a chroot: `./dev package [again|arm64|try]`.
+"""Builds the current commit's Debian packages, and tests them in a chroot: `./dev package [again|arm64|try]`.
 
 package.py build     source and binary packages and a tarball into out/packages; lintian, and what must not be in them
 package.py again     the same commit without ccache, at another place, by another clock and umask: identical bytes
 package.py arm64     across, in a chroot of Debian 12, into out/packages; the unit tests of the packages' objects and a
                      call of the installed program under qemu-aarch64
-package.py try       mmdebstrap, apt install ./*.deb, autopkgtest, apt purge: the files are as before
-package.py version [PROGRAM]
-                     compare the version of CMakeLists.txt with debian/, CITATION.cff and pyproject.toml, and with what the
-                     program prints: --version, man pages, pages
+package.py try       mmdebstrap, apt install ./*.deb, autopkgtest,
+apt purge: the files are then as before package.py version [PROGRAM]
+                     compares the version of CMakeLists.txt with debian/, CITATION.cff and pyproject.toml, and with the
+                     program's output: --version, man pages, pages
 """
 
 import hashlib
@@ -87,9 +87,9 @@ def check_versions_of_program(program):
 
 
 def staged(stage, commit):
-    """A commit as files of their own: a build there cannot use what is not committed.
+    """A commit as separate files, so that a build there cannot use uncommitted changes.
 
-    @param stage  folder, emptied but for folders  @return the tree in it
+    @param stage  folder, whose files are removed  @return the tree in it
     """
     for old in stage.glob("*"):
         if old.is_file():
@@ -114,17 +114,17 @@ def when_of(commit):
 
 
 def environment_of(commit):
-    """CCACHE_BASEDIR would make paths in debug information relative: with LAUNCHER=ccache they stay as they are."""
+    """CCACHE_BASEDIR would make paths in debug information relative. With LAUNCHER=ccache they are unchanged."""
     own = {name: value for name, value in os.environ.items() if name not in ("CCACHE_BASEDIR", "CCACHE_NOHASHDIR", "LAUNCHER")}
     return {"DEB_BUILD_OPTIONS": f"parallel={os.cpu_count()}", **own, "SOURCE_DATE_EPOCH": when_of(commit)}
 
 
 def launcher():
-    """ccache, if it is installed: the build of the same commit with a mended manual then takes a few minutes."""
+    """ccache, if it is installed: a build of the same commit with a changed manual then takes a few minutes."""
     if not shutil.which("ccache"):
         return {}
     cache = run("ccache", "--get-config", "cache_dir", stdout=subprocess.PIPE, text=True).strip()
-    return {"LAUNCHER": "ccache", "CCACHE_DIR": cache}  # debhelper gives the build another HOME
+    return {"LAUNCHER": "ccache", "CCACHE_DIR": cache}  # debhelper sets another HOME for the build
 
 
 def committed():
@@ -155,7 +155,7 @@ def build():
 
 
 def tarball(tree, name):
-    """The program with its data below one folder, for a machine without Debian's packages."""
+    """The program with its data in one folder, for a machine without Debian's packages."""
     arch = run("dpkg", "--print-architecture", stdout=subprocess.PIPE, text=True).strip()
     target = OUT / f"{name}-linux-{arch}.tar.gz"
     run("cpack", "-G", "TGZ", "-B", tree.parent / "cpack", cwd=tree / "build/debian", stdout=subprocess.DEVNULL)
@@ -163,7 +163,7 @@ def tarball(tree, name):
 
 
 def no_path_inside(tree, packages="*.deb", path=str(ROOT)):
-    """A package that has the path of its build in it differs from one that was built elsewhere."""
+    """A package that contains the path of its build differs from one that was built elsewhere."""
     for package in sorted(OUT.glob(packages)):
         folder = tree.parent / "inside"
         shutil.rmtree(folder, ignore_errors=True)
@@ -175,7 +175,7 @@ def no_path_inside(tree, packages="*.deb", path=str(ROOT)):
 
 
 def archives_have_targets(tree):
-    """Each static library of liboffhook-dev is in a targets file of its CMake package, and the other way round; none is huge."""
+    """Each static library of liboffhook-dev is in a targets file of its CMake package, and the reverse; none is huge."""
     folder = tree.parent / "inside"
     run("dpkg-deb", "-x", next(OUT.glob("liboffhook-dev_*.deb")), folder)
     archives = {file.name: file.stat().st_size for file in folder.rglob("*.a")}

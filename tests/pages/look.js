@@ -29,7 +29,7 @@ function problemsOfPage() {
   if (date) problems.push(["a date that is not ISO 8601", date[0]]);
   const room = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth > room) {
-    // Whatever sticks out of the page, and is not inside something that scrolls.
+    // Elements that extend beyond the page and are not inside something that scrolls.
     const wide = [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > room + 1 &&
       !e.closest("svg") && !e.closest(".scroll"));
     problems.push([`${document.documentElement.scrollWidth} px wide in a window of ${room}`,
@@ -47,7 +47,7 @@ function problemsOfPage() {
   return problems;
 }
 
-// Plus, minus, arrows and 0 on each canvas that zooms: the picture must change, and come back.
+// Plus, minus, arrows and 0 on each canvas that zooms: the picture must change, and return.
 async function tryKeys(page) {
   const problems = [];
   for (const canvas of await page.locator("canvas.zoom").all()) {
@@ -67,7 +67,7 @@ async function tryKeys(page) {
   return problems;
 }
 
-// The lanes of CPU use: zoomed by keys, the pointer meets single segments on at least one lane.
+// The lanes of CPU use: after zooming by keys, the pointer meets single segments on at least one lane.
 async function tryLanes(page) {
   const canvas = page.locator("#figure-cpu canvas.zoom");
   if (await canvas.count() === 0) return [];
@@ -86,7 +86,7 @@ async function tryLanes(page) {
   return met.size > 1 ? [] : [[`lanes of CPU use do not zoom to single segments (${met.size} met)`, "figure-cpu"]];
 }
 
-// The theme that was chosen is that of the page when it is opened again.
+// The chosen theme is used when the page is opened again.
 async function tryTheme(page, address) {
   const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
   const before = await theme();
@@ -109,7 +109,7 @@ async function lookAt(browser, {name, file, url, sheets}, look) {
   page.on("pageerror", e => found("an exception: " + e.message, ""));
   page.on("request", r => { if (!/^(file|data|about|blob):/.test(r.url()) && !(url && r.url().startsWith(url))) found("asks for " + r.url(), ""); });
   await page.goto(address);
-  if (url) await page.waitForSelector(".tiles");  // the first state came
+  if (url) await page.waitForSelector(".tiles");  // the first state has arrived
   if (look.print) {
     const pdf = path.join(job.out, `${name}.pdf`);
     await page.pdf({path: pdf, preferCSSPageSize: true, printBackground: true});

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes one of every page of the program and opens each in headless Chromium (look.js): `./dev pages`.
+"""Writes one of every page of the program and opens each in headless Chromium (look.js): `./dev pages`.
 
-Screenshots, PDFs and findings.json are left in the output folder. Exit status 0: nothing found; 1: findings, listed, or
-a page that could not be made; 77: skipped, because the browser or the modules of package.json are not there.
+Screenshots, PDFs and findings.json are left in the output folder. Exit status 0: no findings; 1: listed findings, or a
+page that could not be written; 77: skipped, because the browser or the modules of package.json are missing.
 """
 
 import argparse
@@ -21,13 +21,13 @@ SKIPPED = 77
 
 
 def cache() -> Path:
-    """Where `./dev pages` puts the modules: outside the tree."""
+    """Where `./dev pages` puts the modules, outside of the tree."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "offhook" / "pages"
 
 
 def pages(examples: Path) -> dict[str, tuple[list[str], str, set[int], int]]:
-    """By name: arguments of the program, the page it writes, exit statuses that are right, sheets when printed (0: any)."""
+    """By name: arguments of the program, the page that it writes, correct exit statuses, sheets when printed (0: any)."""
 
     def example(name: str) -> str:
         return str(examples / name)
@@ -108,7 +108,7 @@ def pages(examples: Path) -> dict[str, tuple[list[str], str, set[int], int]]:
 
 
 def why_not(modules: Path) -> str:
-    """Why no page can be opened here; empty if one can."""
+    """Why no page can be opened here; empty if it is possible."""
     if not shutil.which("node"):
         return "no node (Debian package nodejs)"
     if not (shutil.which("chromium") or shutil.which("google-chrome")):
@@ -122,13 +122,13 @@ def why_not(modules: Path) -> str:
 
 
 def make(program: Path, examples: Path, out: Path, names: list[str]) -> tuple[list[dict], list[dict]]:
-    """@return the pages that were made, and a finding for each that was not"""
+    """@return the pages that were written, and a finding for each one that was not"""
     made, findings = [], []
     for name, (arguments, page, right, sheets) in pages(examples).items():
         if names and name not in names:
             continue
         print(f"[pages] making {name}: offhook {' '.join(arguments)}", flush=True)
-        if Path(page).parent != Path():  # what another version of the program left there it would not go on with
+        if Path(page).parent != Path():  # results of another version of the program cannot be resumed
             shutil.rmtree(out / Path(page).parent, ignore_errors=True)
         done = subprocess.run([program, *arguments], cwd=out, capture_output=True, check=False, text=True, timeout=900)
         if done.returncode not in right or not (out / page).is_file():

@@ -5,7 +5,7 @@
     notebooks.py [--write] [FOLDER]
 
 Stored outputs are text and PNG only. Without --write, each notebook must be stored with outputs and be smaller than
-150 kB, and running it must print the stored lines again. Needs nbclient, ipykernel and matplotlib.
+150 kB, and a run must print the stored lines again. Needs nbclient, ipykernel and matplotlib.
 """
 
 import argparse
@@ -20,7 +20,7 @@ KEPT = ("text/plain", "image/png")
 
 
 def run(file):
-    """@return the notebook with the outputs of a run from top to bottom, without what differs from run to run"""
+    """@return the notebook with the outputs of a complete run, without values that differ between runs"""
     notebook = nbformat.read(file, as_version=4)
     nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(file.parent)}}).execute()
     for number, cell in enumerate(notebook.cells):
@@ -47,7 +47,7 @@ def printed(notebook):
 
 
 def problems(file):
-    """@return differences between the stored notebook and a run of it, in words"""
+    """@return differences between the stored notebook and a run, as text"""
     stored = nbformat.read(file, as_version=4)
     found = []
     if not any("image/png" in output.get("data", {}) for output in outputs(stored)):

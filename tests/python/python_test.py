@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A wheel of the tree, repaired by auditwheel and installed in a fresh environment: what the package says beside what the
-program says.
+"""A wheel of the tree, repaired by auditwheel and installed in a fresh environment: compares results of the package with
+those of the program.
 
-python_test.py SOURCE [PYTHON]      skipped (77) where pip cannot get what it needs
+python_test.py SOURCE [PYTHON]      skipped (77) if pip cannot get the required packages
 """
 
 import os
@@ -209,11 +209,11 @@ def main():
         if got.returncode != 0:
             print("skipped: pip could not get " + ", ".join(NEEDED))
             sys.exit(77)
-        # The build's own folder is kept (build/python): the second time little is compiled.
+        # The build folder is kept (build/python), so that little is compiled the second time.
         compilers = {"CC": "cc", "CXX": "c++", **os.environ}
         pip = [python, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "-w", folder + "/built", source]
         subprocess.run(pip, env=compilers, check=True)
-        # The libraries that it needs are put into it; what is tested is that one.
+        # The required libraries are put into the wheel, which is the one that is tested.
         repair = {**os.environ, "PATH": f"{folder}/venv/bin:{os.environ['PATH']}"}
         built = next(pathlib.Path(folder, "built").glob("*.whl"))
         subprocess.run([python, "-m", "auditwheel", "repair", "-w", folder + "/repaired", built], env=repair, check=True)

@@ -28,7 +28,7 @@ offhook::test::RealtimeRun offhook::test::run_realtime(const std::function<std::
 
 namespace {
 
-/// In memory shared with the parent.
+/// In memory that is shared with the parent.
 struct Report {
   char violation[64];
   long system_call;
@@ -79,7 +79,7 @@ F* next(const char* name) {
 
 }  // namespace
 
-// The allocator, in front of glibc's. operator new and delete come through here.
+// The allocator, in front of glibc's. operator new and delete use it.
 extern "C" {
 void* __libc_malloc(size_t);
 void __libc_free(void*);
@@ -118,7 +118,7 @@ int posix_memalign(void** out, size_t alignment, size_t n) {
   return *out == nullptr ? ENOMEM : 0;
 }
 
-// The locks, in front of whatever defines them next.
+// The locks, in front of the library's own.
 #define OFFHOOK_FORBID(name, type)                       \
   int name(type* lock) {                                 \
     forbidden(#name);                                    \

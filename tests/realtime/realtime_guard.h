@@ -23,9 +23,9 @@
 namespace offhook::test {
 
 struct RealtimeRun {
-  std::string skipped;      ///< why nothing was run; empty: it was
+  std::string skipped;      ///< why nothing was run; empty if it ran
   std::string violation;    ///< "malloc", "pthread_mutex_lock", "system call 1", "signal 11"; empty: none
-  std::uint64_t value = 0;  ///< what the body returned
+  std::uint64_t value = 0;  ///< the return value of the body
 };
 
 RealtimeRun run_realtime(const std::function<std::uint64_t()>& body);

@@ -43,10 +43,10 @@ std::string browser() {
 struct Opened {
   int status = -1;
   std::string dom;
-  std::string console;  // what the browser wrote to standard error
+  std::string console;  // the browser's standard error
 };
 
-// Opens the page; `extra` are more options, e.g. for a screenshot.
+// Opens the page. `extra` has further options, such as for a screenshot.
 Opened open(const fs::path& page, const std::string& fragment, const std::string& extra, const std::string& tag) {
   const fs::path profile = kOut / ("profile-" + tag), dom = kOut / (tag + ".dom"), console = kOut / (tag + ".console");
   fs::remove_all(profile);
@@ -67,7 +67,7 @@ Opened open(const fs::path& page, const std::string& fragment, const std::string
   return out;
 }
 
-// Lines that a page's own console wrote: "...:INFO:CONSOLE(12)] "text", source: file://... (12)"
+// Lines from a page's own console: "...:INFO:CONSOLE(12)] "text", source: file://... (12)"
 std::vector<std::string> console_lines(const std::string& log) {
   std::vector<std::string> out;
   std::istringstream in(log);
@@ -77,7 +77,7 @@ std::vector<std::string> console_lines(const std::string& log) {
   return out;
 }
 
-// A copy of the page that counts, after drawing, the painted pixels of each canvas, and tries the zooms.
+// A copy of the page that counts the painted pixels of each canvas after drawing, and tries the zooms.
 fs::path with_ink_count(const fs::path& page) {
   std::string html = read(page);
   const std::string probe = R"(<script>
@@ -303,7 +303,7 @@ TEST(Report, PrintsWithoutErrors) {
   const Opened opened = open(path, "#dark", "--no-pdf-header-footer --print-to-pdf='" + pdf.string() + "'", "print");
   EXPECT_THAT(console_lines(opened.console), testing::IsEmpty());
   ASSERT_TRUE(fs::exists(pdf));
-  // Canvases reach the paper as pictures: two a chart over time, one a timeline. Left alone they come out blank.
+  // Canvases are printed as pictures: two per chart over time, one per timeline. Otherwise they would be blank.
   const std::string bytes = read(pdf);
   std::size_t pictures = 0;
   for (std::size_t at = 0; (at = bytes.find("/Subtype /Image", at)) != std::string::npos; ++at) ++pictures;

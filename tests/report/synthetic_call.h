@@ -15,7 +15,7 @@ namespace offhook::test {
 
 struct SyntheticCall {
   double seconds = 30;
-  bool starved = false;  ///< the service thread only gets the CPU in turns of 60 ms with the spinner
+  bool starved = false;  ///< with the spinner, the service thread gets the CPU only in turns of 60 ms
 };
 
 enum : std::uint16_t { kClockIsr = 0, kModemIsr = 1, kServiceThread = 2, kSpinner = 3 };
@@ -39,7 +39,7 @@ inline void synthesise(const SyntheticCall& call, const std::function<void(const
   const std::uint64_t horizon = static_cast<std::uint64_t>(call.seconds * 1e9);
   std::uint64_t now = 0, tick = 976'562, next_block = 13'125'000, captured = 0, taken = 0, written = 210;
   std::uint32_t in_plan = 0, interrupts = 0, bytes = 0, phase = 0, callback = 0;
-  std::uint64_t work = 0, until_output = 0, last_callback = 0;  // of the block in service
+  std::uint64_t work = 0, until_output = 0, last_callback = 0;  // of the block that is being served
   bool serving = false, output = false;
   static constexpr std::uint32_t kPlan[3] = {105, 105, 90};
   static constexpr double kPhaseBegin[4] = {0, 2, 11, 23};
@@ -99,7 +99,7 @@ inline void synthesise(const SyntheticCall& call, const std::function<void(const
         taken = block.end;
       }
       work = 1'600'000 + static_cast<std::uint64_t>(400'000 * uniform()) + (phase == 3 ? 900'000 : 0);
-      until_output = work * 6 / 10;  // left when the output is queued
+      until_output = work * 6 / 10;  // remaining lead when the output is queued
       serving = true;
       output = false;
     }

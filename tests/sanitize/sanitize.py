@@ -4,11 +4,11 @@
 
     sanitize.py BUILD [--threaded RELEASE] [--fresh]
 
-BUILD is a built tree. Tests that have passed in it are not run again until something in it is built anew (or with
---fresh): the command can be interrupted at any time, and goes on where it stopped.
+BUILD is a built tree. Tests that have passed in it are not run again until something in it is rebuilt (or with
+--fresh). The command can be interrupted at any time, and then resumes.
 
---threaded leaves out tests in which no process starts a second thread: they have no races. Which tests start one is seen
-in RELEASE, a built tree without a sanitizer, by a run of all with threaded.c preloaded.
+--threaded omits tests in which no process starts a second thread, because they have no races. A run of all tests in
+RELEASE, a built tree without a sanitizer, with threaded.c preloaded shows which tests start one.
 
 Progress goes to standard error. Exit status: 0 all passed, 1 some failed, 130 interrupted.
 """
@@ -22,7 +22,7 @@ import time
 import xml.etree.ElementTree
 
 HERE = pathlib.Path(__file__).resolve().parent
-CHUNK = 8  # tests a CPU that one ctest runs; an interruption loses no more
+CHUNK = 8  # tests per CPU that one ctest runs; an interruption loses at most this many
 
 
 def say(text):
@@ -33,7 +33,7 @@ def ctest(build, *options, **more):
     return subprocess.run(["ctest", "--test-dir", str(build), *options], check=False, **more)
 
 
-PATIENCE_S = 3000  # of a script of tests/cli, for one run of the program
+PATIENCE_S = 3000  # for one run of the program in a script of tests/cli
 
 
 def listed(build, *options):
@@ -42,13 +42,13 @@ def listed(build, *options):
 
 
 def tests_of(build):
-    """@return [(number, name, command)] of the fast tests, numbers as `ctest -I` takes them"""
+    """@return [(number, name, command)] of the fast tests, with the numbers of `ctest -I`"""
     number = {test["name"]: at for at, test in enumerate(listed(build), 1)}
     return [(number[test["name"]], test["name"], test.get("command", [])) for test in listed(build, "-L", "fast")]
 
 
 def stamp(build):
-    """What changes whenever anything is built."""
+    """A value that changes whenever anything is built."""
     return str((build / ".ninja_log").stat().st_mtime_ns)
 
 
@@ -78,7 +78,7 @@ def threaded_tests(release, room):
 
 
 def run(build, todo, passed_file):
-    """@return names of what failed, and of what did not run"""
+    """@return names of the failed tests, and of those that did not run"""
     failed, skipped, began, at_once = [], [], time.monotonic(), CHUNK * os.cpu_count()
     report = build / "sanitize.xml"
     for first in range(0, len(todo), at_once):

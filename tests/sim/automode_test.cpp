@@ -35,7 +35,7 @@ hostsim::Scenario scenario_of(const char* context, const End& near_end, const En
   return s;
 }
 
-/// By how fast the file came; the lines of V.42 and of the modulation leave no doubt.
+/// By the speed of the file: the lines of V.42 and of the modulation are unambiguous.
 struct Band {
   double least_bit_s, most_bit_s;
 };
@@ -88,7 +88,7 @@ TEST(AutomodeCall, TheNearEndAnswersAsWellAsItCalls) {
   }
 }
 
-// Where in a symbol S1 begins is the line's affair: V.22bis connects at 2400 bit/s, not 1200, at every delay.
+// The line determines where in a symbol S1 begins. V.22bis must connect at 2400 bit/s, not 1200, at every delay.
 TEST(AutomodeCall, V22bisFindsS1AtEveryDelay) {
   const auto file = test::random_file(500);
   for (int eighths = 0; eighths < 8; ++eighths) {

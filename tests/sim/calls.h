@@ -18,7 +18,7 @@
 
 namespace offhook::test {
 
-/// A scenario on the paper's host in the context that the paper's tables call by this name.
+/// A scenario on the paper's host, in the context with this name in the paper's tables.
 inline hostsim::Scenario scenario(std::string_view context, bool spinner = true) {
   hostsim::Scenario s;
   s.host = config::load_host("nt2000-p2-450");
@@ -34,15 +34,15 @@ inline std::vector<std::uint8_t> random_file(std::size_t bytes) {
   return file;
 }
 
-/// Everything a call leaves behind.
+/// All results of a call.
 struct Recorded {
   hostsim::CallResult result;
   std::vector<oh_event> events;
   std::vector<std::string> names;  ///< of the entities in the log
-  std::vector<std::int16_t> line;  ///< received and sent, block by block
+  std::vector<std::int16_t> line;  ///< received and sent samples, block by block
 };
 
-/// Run to the end. With a file the pumps are real, without one the link model carries scenario.bytes.
+/// Runs it to the end. With a file the pumps are real; without one, the link model transfers scenario.bytes.
 inline Recorded run(const hostsim::Scenario& s, std::span<const std::uint8_t> file = {}, bool keep_events = true) {
   const hostsim::CostProfile profile = config::load_profile(s.cost_profile);
   std::vector<oh_event> ring(1 << 16);

@@ -49,7 +49,7 @@ class Pair : hostsim::FarEnd {
   bool data() const { return near.status().state == OH_PUMP_DATA && far.status().state == OH_PUMP_DATA; }
   std::uint32_t least_rate() const { return std::min(near.status().rx_bit_rate, far.status().rx_bit_rate); }
   std::uint32_t retrains() const { return near.status().retrains + far.status().retrains; }
-  /// Runs until both ends receive at least this. @return seconds; negative: never
+  /// Runs until both ends receive at least this rate. @return seconds; negative: never
   double seconds_until(std::uint32_t rate, double most_s) {
     for (double t = 0; t < most_s; t += 0.1) {
       if (data() && least_rate() >= rate) return t;
@@ -58,7 +58,7 @@ class Pair : hostsim::FarEnd {
     return -1;
   }
 
-  double noise_rms = 0;  // on top of the line's, both ways
+  double noise_rms = 0;  // in addition to the line's, in both directions
   End near, far;
 
  private:
@@ -87,8 +87,8 @@ class Pair : hostsim::FarEnd {
 
 struct Case {
   const oh_pump_type* type;
-  double noise_rms;  // while the line is bad
-  double most_s;     // to be back at the rate of before
+  double noise_rms;  // time during which the line is bad
+  double most_s;     // limit for the return to the previous rate
 };
 
 TEST(Climb, TheRateRisesAgainByRenegotiationWhenTheLineIsQuiet) {
@@ -113,8 +113,8 @@ TEST(Climb, TheRateRisesAgainByRenegotiationWhenTheLineIsQuiet) {
   }
 }
 
-// Every return of the noise makes the next attempt wait longer: no more than one renegotiation up for each time that
-// the line becomes worse.
+// Every return of the noise lengthens the wait before the next attempt: at most one renegotiation upwards each time the
+// line becomes worse.
 TEST(Climb, ALineThatComesAndGoesIsNotFollowedAtOnceForEver) {
   Pair pair(oh_v34_type());
   ASSERT_GE(pair.seconds_until(1, 30), 0);

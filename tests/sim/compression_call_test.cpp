@@ -11,7 +11,7 @@
 namespace offhook {
 namespace {
 
-/// Words in random order, as text has them.
+/// Words in random order, as in a text.
 std::vector<std::uint8_t> text(std::size_t bytes) {
   constexpr std::array<std::string_view, 16> kWords = {"the ",  "modem ", "hears ", "a ",   "line ",   "late ",
                                                        "and ",  "sends ", "again ", "of ",  "frames ", "which ",
@@ -79,13 +79,13 @@ TEST(V42bisCall, ANoisyFileComesByteForByteAndCostsNoMoreThanAPercent) {
     const auto r = test::run(compressed(OH_MODULATION_V22BIS, "DPC", compression), file).result;
     ASSERT_TRUE(r.completed) << r.transfer.failure;
     EXPECT_TRUE(r.transfer.intact);
-    // V.44 begins in compressed mode, and has 9 bits for each of the characters before its first test.
+    // V.44 begins in compressed mode, with 9 bits for each of the characters before its first test.
     const std::size_t before_first_test = compression == Compression::kV44 ? 256 / 8 : 0;
     EXPECT_LT(r.transfer.octets_carried, file.size() * 101 / 100 + before_first_test);
   }
 }
 
-/// What `offhook decode` makes of a recording of the line: each direction's bytes.
+/// The result of `offhook decode` for a recording of the line: each direction's bytes.
 std::string heard_of(const hostsim::Scenario& s, const std::vector<std::uint8_t>& file) {
   decode::Recording recording;
   recording.file_rate_hz = decode::kRateHz;
@@ -101,7 +101,7 @@ std::string heard_of(const hostsim::Scenario& s, const std::vector<std::uint8_t>
   while (call.advance(call.now() + 1'000'000'000)) {
   }
   EXPECT_TRUE(call.result().completed);
-  // What V.42 does last is heard, too.
+  // V.42's last frames are also recorded.
   for (auto& channel : recording.channel) channel.resize(channel.size() + decode::kRateHz);
   recording.duration_s = static_cast<double>(recording.channel[0].size()) / decode::kRateHz;
   recording.peak = recording.clipped = {0, 0};
@@ -115,7 +115,7 @@ std::string heard_of(const hostsim::Scenario& s, const std::vector<std::uint8_t>
 
 TEST(V42bisCall, ARecordingOfTheLineShowsTheFile) {
   for (const auto modem : {OH_MODULATION_V22BIS, OH_MODULATION_V34}) {
-    // What the near end hears of itself is as loud as the far end.
+    // The near end's echo is as loud as the far end.
     const std::string heard = heard_of(compressed(modem, "INT"), text(8000));
     EXPECT_NE(heard.find("answer.bin: 8000, the file"), std::string::npos) << heard;
   }

@@ -79,8 +79,8 @@ TEST_P(RandomLoop, TrainsAndCarriesBitsWithoutAnError) {
 
 INSTANTIATE_TEST_SUITE_P(Fifty, RandomLoop, testing::Range(0, 50));
 
-// Noise of three times the loop's own, in its spectrum, comes on in data: as much as the margin allows. No error
-// in n bits: the rate is below 3 / n at 95 % (Clopper-Pearson).
+// In data mode, noise of three times the loop's own power and with its spectrum is added: as much as the margin
+// permits. No error in n bits: the rate is below 3 / n at 95 % (Clopper-Pearson).
 class DmtMargin : public testing::TestWithParam<bool> {};
 
 TEST_P(DmtMargin, BitErrorRateIsBelowOneInTenMillionWithTheNoiseRaisedByTheMargin) {
@@ -108,7 +108,7 @@ TEST_P(DmtMargin, BitErrorRateIsBelowOneInTenMillionWithTheNoiseRaisedByTheMargi
   const auto i = call.remote_instruments();
   EXPECT_EQ(call.remote.wrong, 0u) << "of " << call.remote.received - from;
   EXPECT_EQ(i.fast_retrains, 0u);
-  EXPECT_GT(i.corrected_octets, 0u);  // the code is at work
+  EXPECT_GT(i.corrected_octets, 0u);  // the code is in use
   EXPECT_NEAR(static_cast<double>(i.margin_db), static_cast<double>(at_first.margin_db) - dmt::kMarginDb, 1.5);
   std::printf("%u octets corrected in %llu bits, least margin %.1f dB\n", i.corrected_octets,
               static_cast<unsigned long long>(call.remote.received - from), static_cast<double>(i.margin_db));

@@ -39,7 +39,7 @@ constexpr std::uint32_t kFrameLimit = 8'160'000;  // 255 octets, 4000 symbols pe
 constexpr double kEnough = 0.95;
 constexpr double kNoEcho = 200;
 
-/// Cable `n` of the random ones: one to three sections of 24 or 26 AWG, 5 to 16 kft together, some with a bridged tap.
+/// Random cable `n`: one to three sections of 24 or 26 AWG, 5 to 16 kft together, some with a bridged tap.
 std::string random_cable(std::uint64_t n) {
   const hostsim::Random random(43, 1);
   std::uint64_t at = 100 * n;
@@ -61,7 +61,7 @@ std::string random_cable(std::uint64_t n) {
 struct Direction {
   std::uint32_t loop = 0, gross = 0, net = 0, carried = 0;
   std::vector<float> error;       // of each tone in MEDLEY, at unit power
-  std::vector<float> loop_error;  // of the loop alone
+  std::vector<float> loop_error;  // for the loop alone
   bool enough() const { return gross >= kEnough * loop; }
 };
 struct Cell {
@@ -91,9 +91,9 @@ double noise_psd(const LoopConfig& loop, double hz) {
   return noise;
 }
 
-/// What a tone's bin hears of the noise: its spectrum through the window of one symbol, sinc squared.
+/// The noise in a tone's bin: its spectrum through the window of one symbol, sinc squared.
 double windowed_psd(const LoopConfig& loop, double hz) {
-  constexpr int kReach = 24, kSteps = 8;  // tones on either side, points of each
+  constexpr int kReach = 24, kSteps = 8;  // tones on each side, points of each
   double sum = 0, all = 0;
   for (int n = -kReach * kSteps; n <= kReach * kSteps; ++n) {
     const double tones = static_cast<double>(n) / kSteps, at = hz + tones * hostsim::kAdslToneHz;
@@ -130,7 +130,7 @@ void measure(Cell* cell, const LoopConfig& c, double seconds) {
   cell->in_data = call.connect(2) > 0;
   std::uint64_t first[] = {0, 0};
   if (cell->in_data) {
-    call.run(0.1);  // what the interleavers hold
+    call.run(0.1);  // content of the interleavers
     first[0] = call.remote.received;
     first[1] = call.central.received;
     call.run(seconds);
@@ -157,12 +157,12 @@ Cell measure(const std::string& cable, const char* noise, bool full_rate, double
   return cell;
 }
 
-/// bit/s gross by these errors, gains and trellis code included; 0: less than a frame.
+/// gross bit/s with these errors, gains and trellis code included; 0: less than a frame.
 std::uint32_t loaded(const dmt::Band& band, const std::vector<float>& error) {
   dmt::Loading loading;
   return dmt::load(band, error.data(), 0, &loading) ? loading.gross_bit_rate() : 0;
 }
-/// bit/s of whole bits at nominal power: as the loop alone is counted.
+/// bit/s of whole bits at nominal power, as counted for the loop alone.
 std::uint32_t whole_bits(const dmt::Band& band, const std::vector<float>& error) {
   int sum = 0;
   for (int k = band.first; k <= band.last; ++k) {
@@ -182,8 +182,8 @@ std::string figure(const char* word, double value, int decimals) {
 
 constexpr std::uint32_t kLeastFrame = 2 * 8 * dmt::kDataSymbolsPerSecond;
 
-/// Why a direction has less than the loop alone; "?": nothing that was measured explains it.
-/// @param[in,out] quiet  the cell without echo, measured when it is needed
+/// Why a direction has less than the loop alone; "?": no measurement explains it.
+/// @param[in,out] quiet  the cell without echo, measured at first use
 std::string reason(const Cell& cell, bool is_down, std::optional<Cell>* quiet) {
   const dmt::Band& band = cell.band(is_down);
   const Direction& d = is_down ? cell.down : cell.up;
@@ -219,11 +219,11 @@ std::string reason(const Cell& cell, bool is_down, std::optional<Cell>* quiet) {
   return bare.in_data && left < kEnough * d.loop ? figure("isi", left * 1e-3, 0) : "?";
 }
 
-/// Of both directions; empty: both have enough.
+/// For both directions; empty: both have enough.
 std::string reasons(const Cell& cell) {
   std::string words;
   std::optional<Cell> quiet;
-  bool silent_reason = cell.in_data;  // if nothing trained, one direction's reason is the cell's
+  bool silent_reason = cell.in_data;  // if nothing trained, the reason of one direction is that of the cell
   for (const bool is_down : {true, false}) {
     const Direction& d = is_down ? cell.down : cell.up;
     if (d.loop == 0 || d.enough()) continue;

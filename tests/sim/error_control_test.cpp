@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kBlock = 80;
 
-/// Two ends joined by four wires, some loss and no noise.
+/// Two ends connected by four wires, with some loss and no noise.
 struct Pair {
   Pair(const oh_pump_type* ops, const oh_link_config& call, const oh_link_config& answer)
       : ends{make(ops, OH_PUMP_CALL, call), make(ops, OH_PUMP_ANSWER, answer)} {
@@ -41,7 +41,7 @@ struct Pair {
     }
     wire = next;
   }
-  /// Both files are through, in order and whole; what else came in direct mode may stand before them.
+  /// Both files have arrived, in order and complete; in direct mode, other data may precede them.
   bool complete() const {
     for (std::size_t i = 0; i < 2; ++i) {
       const auto& came = received[i];
@@ -92,7 +92,7 @@ TEST_P(ErrorControlOf, NoneCarriesStartStopCharactersAndOptionalFallsBackToThem)
       if (call == kOptional && answer == kOptional) continue;
       SCOPED_TRACE(testing::Message() << "call " << int{call} << " answer " << int{answer});
       Pair pair(GetParam().type(), compressed(call), compressed(answer));
-      // Where one end still looks for V.42 what the other sends is lost, as it is to every modem.
+      // While one end still searches for V.42, data from the other are lost, as with every modem.
       const auto files = pair.file;
       pair.file = {};
       for (int i = 0; i < 3000 && !(pair.ends[0]->direct() && pair.ends[1]->direct() &&
@@ -139,7 +139,7 @@ TEST_P(WithoutV42, OptionalIsDirectAtOnceAndTheFilesAreWhole) {
   pair.file = {};
   for (int i = 0; i < 2000 && !(pair.ends[0]->direct() && pair.ends[1]->direct()); ++i) pair.step();
   pair.file = files;
-  // The slower direction, ten bits a character, and what comes before.
+  // The slower direction, ten bits per character, and the data before it.
   EXPECT_TRUE(pair.run(10 + 7000.0 / GetParam().min_bit_rate));
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(pair.received[i], pair.file[1 - i]) << "and nothing before or after them";

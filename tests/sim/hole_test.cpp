@@ -16,7 +16,7 @@
 namespace offhook {
 namespace {
 
-/// A pump that sends ones for ever, and which of the bits it received were none.
+/// A pump that sends ones continuously, and the received bits that were not ones.
 struct End {
   explicit End(oh_pump_role role) {
     oh_pump_config config{};
@@ -41,7 +41,7 @@ struct End {
     type->status(memory.data(), &s);
     return s;
   }
-  /// From the first wrong bit since `bit` to the last; negative: there is none.
+  /// From the first wrong bit since `bit` to the last; negative: none.
   double wrong_ms(std::uint64_t bit) const {
     const auto first = std::lower_bound(wrong.begin(), wrong.end(), bit);
     if (first == wrong.end()) return -1;
@@ -57,7 +57,7 @@ struct End {
 class Pair : hostsim::FarEnd {
  public:
   explicit Pair(const hostsim::LineConfig& config) : line_(config, 1, *this) {}
-  /// One block of the line; what the near end sends in it is replaced by silence for the last `hole` samples.
+  /// One block of the line, in which silence replaces the last `hole` samples of the near end.
   void step(std::size_t hole = 0) {
     std::int16_t sent[kBlock];
     near.type->process(near.memory.data(), heard_, sent, kBlock);
@@ -69,7 +69,7 @@ class Pair : hostsim::FarEnd {
   void run(double seconds) {
     for (const auto end = now_ + static_cast<std::uint64_t>(8000 * seconds); now_ < end;) step();
   }
-  /// @param samples  of silence in what the near end sends
+  /// @param samples  of silence in the near end's signal
   void make_hole(std::size_t samples) {
     for (; samples > 0; samples -= std::min(samples, kBlock)) step(samples);
   }
@@ -92,7 +92,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Both receivers: the far one has lost what was not sent, and the near one's canceller takes off the echo of it.
+// Both receivers: the far one lost the samples that were not sent, and the near one's canceller subtracts their echo.
 TEST(V34Hole, BitsAreWrongAtBothEndsForTheHoleAndTheSettlingOfTheProfile) {
   const double settling = config::load_profile("pentium2-450-vendor").link.settling_ms;
   hostsim::LineConfig line;

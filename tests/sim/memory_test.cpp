@@ -9,7 +9,7 @@
 namespace offhook {
 namespace {
 
-/// Most bytes that a call had from the heap at any of its seconds, over what there was before it.
+/// Maximum heap memory of a call at any of its seconds, in addition to the memory before it.
 std::size_t heap_peak(std::uint64_t bytes, std::string_view context, double& simulated_s) {
   hostsim::Scenario s = test::scenario(context);
   s.bytes = bytes;
@@ -37,7 +37,7 @@ TEST(Memory, ACallOfTenTimesTheLengthTakesNoMore) {
   GTEST_SKIP() << "a sanitizer's allocator does not say what is in use";
 #endif
   double short_s = 0, long_s = 0;
-  heap_peak(100'000, "RES 2/8", short_s);  // what is allocated once and kept is there now
+  heap_peak(100'000, "RES 2/8", short_s);  // memory that is allocated once and kept exists now
   const std::size_t once = heap_peak(200'000, "RES 2/8", short_s);
   const std::size_t tenfold = heap_peak(3'300'000, "RES 2/8", long_s);
   EXPECT_GE(long_s, 10 * short_s);

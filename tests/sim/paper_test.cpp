@@ -34,7 +34,7 @@ TEST(Paper, TheVendorDriverTakes14Point7PercentWithLogging) {
   EXPECT_NEAR(r.pump_share * 12.5, 1.84, 0.0125);
 }
 
-/// How long each job of `entity` took from its start to its end, us, and in which phase.
+/// Duration of each job of `entity`, us, and its phase.
 std::vector<std::pair<Phase, double>> jobs(const test::Recorded& call, std::string_view entity) {
   std::vector<std::pair<Phase, double>> found;
   Phase phase = Phase::kOnHook;
@@ -78,7 +78,7 @@ TEST(Paper, TheHandlerTakes1Point8AndAtMost3Point3MillisecondsWhereverItRuns) {
 
 TEST(Paper, TheInterruptRoutineTakes5Point4AndAtMost16MicrosecondsWhenServiceIsDeferred) {
   const auto routine = jobs(model_call("DPC", true, 1, true, true), "modem interrupt");
-  constexpr double kClock = 2;  // may come in between
+  constexpr double kClock = 2;  // may occur in between
   for (const Phase phase : {Phase::kOnHook, Phase::kDialling, Phase::kConnecting, Phase::kConnected}) {
     EXPECT_NEAR(elapsed(routine, phase).mean, 5.4, 0.2);
     EXPECT_LE(elapsed(routine, phase).max, 16 + kClock);
@@ -122,8 +122,8 @@ TEST(Paper, Reservation2Of8HasMorePendingThanThread24AndNeverOverflows) {
   EXPECT_NEAR(reservation.transfer_s / thread.transfer_s, 1, 0.01);
 }
 
-// Which of the twelve is which is the paper's word; it is here and in traces/data/published, and nowhere in the
-// program.
+// Only the paper assigns the twelve classes; they are here
+// and in traces/data/published, and nowhere in the program.
 TEST(Paper, EveryRowOfTable3HasItsClass) {
   const std::map<std::string, Verdict> published = {
       {"RES 1/7 strict", Verdict::kSufficient},    {"RES 1/8 strict", Verdict::kInsufficient},
@@ -144,8 +144,8 @@ TEST(Paper, EveryRowOfTable3HasItsClass) {
   }
 }
 
-// Standard Rialto/NT, leftover time shared with the spinner (Table 2): which reservations do as well as the vendor's
-// driver, and which do not. How badly those do is not claimed.
+// Standard Rialto/NT, leftover time shared with the spinner (Table 2): which reservations are as good as the vendor's
+// driver, and which are not. How bad the latter are is not asserted.
 TEST(Paper, ReservationsOfAQuarterDoAsWellAsTheVendorDriverInTable2AndLesserOnesDoNot) {
   const double reference = model_call("INT").result.transfer_s;
   for (const char* context : {"RES 2/8", "RES 1/4", "RES 3/16", "RES 2/16", "RES 1/8"}) {
@@ -159,7 +159,7 @@ TEST(Paper, ReservationsOfAQuarterDoAsWellAsTheVendorDriverInTable2AndLesserOnes
   }
 }
 
-/// Intervals of the 1 ms callback once connected, ns.
+/// Intervals of the 1 ms callback in the connected phase, ns.
 std::vector<double> callback_intervals(std::string_view context) {
   hostsim::Scenario s = test::scenario(context);
   s.pump = hostsim::PumpKind::kCostProfile;
@@ -177,11 +177,11 @@ TEST(Paper, TheTimerCallbackSuffersFromIntAndDpcButNotFromAThreadOrAReservation)
   const auto worst = [](const std::vector<double>& v) { return *std::max_element(v.begin(), v.end()); };
   const auto thread = callback_intervals("THR 24");
   ASSERT_GT(thread.size(), 20'000u);
-  // 1024 clock interrupts a second for 1000 wake-ups: 24 of them are a whole interrupt late (6.3.1).
+  // 1024 clock interrupts per second for 1000 wake-ups: 24 of them are late by a whole interrupt (6.3.1).
   const auto near_2ms = std::count_if(thread.begin(), thread.end(), [](double ns) { return std::abs(ns - 2e6) < 1e5; });
   EXPECT_NEAR(100.0 * static_cast<double>(near_2ms) / static_cast<double>(thread.size()), 2.4, 0.2);
   EXPECT_LT(worst(thread), 2.1e6);
-  // 6.4.3: beside a reservation, too, the callback is as predictable as beside the thread.
+  // 6.4.3: the callback is as predictable with a reservation as with the thread.
   EXPECT_LT(worst(callback_intervals("RES 2/8")), 2.1e6);
   EXPECT_GT(worst(callback_intervals("INT")), 2.5e6);
   EXPECT_GT(worst(callback_intervals("DPC")), 2.5e6);

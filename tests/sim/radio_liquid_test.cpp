@@ -26,12 +26,12 @@ struct Outcome {
   std::uint64_t due, missed;  // slots, both directions
 };
 
-constexpr int kTickHz = 8192;  // no whole number of blocks: no reservation is in step with the card
+constexpr int kTickHz = 8192;  // not a whole number of blocks, so no reservation is synchronous with the card
 
 SoftDevice device() {
   SoftDevice d;
   d.rate_hz = 4'000'000;
-  d.block_plan = {1250};  // half a slot of radio-burst, as traces/data/devices/bluetooth.toml has it
+  d.block_plan = {1250};  // half a slot of radio-burst, as in traces/data/devices/bluetooth.toml
   d.buffers = 2;
   d.cost_ns = 78'125;  // a quarter of the CPU
   d.isr_mean_ns = 2'000;

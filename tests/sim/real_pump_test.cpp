@@ -24,7 +24,7 @@ TEST(RealPump, TheFileArrivesByteForByteInEverySufficientContext) {
     if (reference == 0) reference = r.transfer_s;
     EXPECT_NEAR(r.transfer_s / reference, 1, 0.01) << context;
   }
-  // At most 2400 bit/s, and V.42 takes less than a tenth of it.
+  // At most 2400 bit/s, of which V.42 takes less than a tenth.
   EXPECT_GT(reference, 3000 * 8 / 2400.0);
   EXPECT_LT(reference, 3000 * 8 / (2400.0 * 0.9));
 }
@@ -55,7 +55,7 @@ TEST(RealPump, V34LosesNothingToAReservationThatIsTooSmall) {
   EXPECT_TRUE(r.result.transfer.intact) << "V.42 gives on nothing that is wrong";
 }
 
-// What is lost is counted by the card and told by the log; V.42 notices it and nothing wrong gets through.
+// The card counts and the log reports every loss; V.42 notices it, and no wrong data get through.
 TEST(RealPump, AnInsufficientReservationLosesSamplesFramesAndTheConnection) {
   const auto file = test::random_file(3000);
   const test::Recorded r = test::run(test::scenario("RES 1/8 strict"), file);

@@ -25,7 +25,7 @@ namespace {
 constexpr std::uint64_t kBlocks = 100'000;
 constexpr std::uint32_t kBlockSamples = 18;  // the shortest blocks of the vendor's card: 225 s of line
 
-/// Bits of a counter-like pattern out; received ones counted.
+/// Sends bits of a counter-like pattern, and counts received ones.
 struct Bits {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
@@ -59,7 +59,7 @@ struct Pump {
   }
 };
 
-/// The far modem at the other end of an ideal line with 512 samples of delay each way.
+/// The far modem at the other end of an ideal line with a delay of 512 samples in each direction.
 struct FarModem : LineEnd {
   Pump& pump;
   std::int16_t sent[OH_MODEM_RING_SAMPLES] = {};
@@ -73,7 +73,7 @@ struct FarModem : LineEnd {
   }
 };
 
-/// The near modem under its driver on a simulated card, the far one in the line.
+/// The near modem under its driver on a simulated card, with the far modem in the line.
 struct Call {
   Pump near_pump;
   Pump far_pump;
@@ -102,17 +102,17 @@ struct Call {
     card.start(0);
   }
 
-  /// @param each what the layer above does after each interrupt
+  /// @param each work of the layer above after each interrupt
   template <typename Each>
   void run(Each each, std::uint64_t blocks = kBlocks) {
     for (; driver.counters.blocks_served < blocks; ++turn) {
       card.advance_to(card.next_interrupt());
-      if (turn % 20'000 < 19'900) oh_driver_service(&driver);  // now and then too late for 0.2 s: fill-in
+      if (turn % 20'000 < 19'900) oh_driver_service(&driver);  // occasionally late by 0.2 s, which requires concealment
       each();
     }
   }
 
-  /// Its gaps are waited for, and need no training. Of V.22bis.
+  /// V.22bis waits during gaps without a training.
   void train_again_now_and_then() const {
     if (turn % 20'000 == 5'000) oh_v22bis_retrain(near_pump.handle.self);
   }
@@ -137,11 +137,11 @@ TEST(ModemRealtime, V22bisUnderTheDriverAllocatesLocksAndCallsNothingOver100000B
   if (!guarded.skipped.empty()) GTEST_SKIP() << guarded.skipped;
   EXPECT_EQ(guarded.violation, "");
   EXPECT_GT(guarded.value, 100'000u) << "bits received: the modem was not in data mode for most of the time";
-  EXPECT_EQ(run(), guarded.value);  // the same run again, here, to see that it went through all that it should
+  EXPECT_EQ(run(), guarded.value);  // the same run again here, to check that it took every path
   call.expect_went_through_everything();
 }
 
-// Every way that automode can take: V.8 to each modulation, ANS and USB1, ANS and AA.
+// Every path of automode: V.8 to each modulation, ANS and USB1, ANS and AA.
 TEST(ModemRealtime, AutomodeUnderTheDriverAllocatesLocksAndCallsNothingWhateverItFallsTo) {
   const struct {
     const char* name;

@@ -14,7 +14,7 @@
 namespace offhook {
 namespace {
 
-/// What a call goes over. A modem's own echo is up to 16 dB louder than the far end.
+/// The line of a call. A modem's own echo is up to 16 dB louder than the far end.
 struct Way {
   const char* name;
   double loss_db, near_echo_db, noise_dbm0, delay_ms, frequency_offset_hz, clock_ppm;
@@ -45,7 +45,7 @@ class SlowCall : public testing::TestWithParam<std::tuple<Modulation, oh_pump_ro
 
 TEST_P(SlowCall, CarriesTheFileWhole) {
   const auto& [modem, role, way] = GetParam();
-  // The far end sends: in V.23 an answerer faster than a caller.
+  // The far end sends: in V.23 an answerer is faster than a caller.
   const std::uint32_t rate = role == OH_PUMP_CALL ? modem.max_bit_rate : modem.min_bit_rate;
   const auto file = test::random_file(rate < 300 ? 150 : 600);
   const auto r = test::run(scenario_of(modem, role, way), file, false).result;

@@ -39,7 +39,7 @@ class V32bisCall : public test::V34Call {
   }
   std::uint32_t renegotiations() { return std::max(seen(near()).renegotiations, seen(far()).renegotiations); }
   std::uint32_t rate() { return near().pump_status().rx_bit_rate; }
-  /// Bytes that arrive within so many seconds.
+  /// Bytes that arrive within this many seconds.
   std::uint64_t arriving(double seconds) {
     const std::uint64_t before = arrived();
     run(seconds);
@@ -58,13 +58,13 @@ TEST(V32bisCall, CleanLineCarries14400BothWaysAndEveryByte) {
   call.run(3);
   EXPECT_EQ(call.rate(), 14400u);
   EXPECT_EQ(call.far().pump_status().rx_bit_rate, 14400u);
-  EXPECT_GT(call.arriving(5), 2u * 5 * 1600);  // 1800 bytes a second on the line, each way
+  EXPECT_GT(call.arriving(5), 2u * 5 * 1600);  // 1800 bytes per second on the line in each direction
   EXPECT_EQ(call.retrains(), 0u);
   EXPECT_EQ(call.renegotiations(), 0u);
   call.expect_every_byte();
 }
 
-// Clause 8, begun by either end: down to what is asked for, and by itself up again.
+// Clause 8, begun by either end: down to the requested rate, and up again automatically.
 TEST(V32bisCall, RenegotiatesFromEitherEndWithoutTraining) {
   for (const bool caller : {true, false}) {
     SCOPED_TRACE(caller);
@@ -153,7 +153,7 @@ TEST(V32bisCall, RoundTripOf1200Ms) {
   call.expect_every_byte();
 }
 
-// 6: an answer tone without V.8 at either end, at both, or none at all.
+// 6: an answer tone without V.8 at either end, at both, or without a tone.
 TEST(V32bisCall, StartsWithoutV8) {
   enum Start { kV8, kAnswerTone, kAtOnce };
   for (const Start caller : {kV8, kAnswerTone}) {
@@ -175,7 +175,7 @@ TEST(V32bisCall, StartsWithoutV8) {
   }
 }
 
-// V.32: no B4, or no B8. With trellis coding and without, either end.
+// V.32: no B4, or no B8. With trellis coding and without, at either end.
 TEST(V32bisCall, MeetsV32Modems) {
   const struct {
     bool caller, trellis;
@@ -202,8 +202,8 @@ TEST(V32bisCall, MeetsV32Modems) {
   }
 }
 
-// In the noise no retrain could succeed: it is not begun before that is over, and at 6 dB not needed. The far end,
-// which hears well, is not troubled.
+// No retrain could succeed in the noise, so none begins before the noise is over, and at 6 dB none is needed. The far
+// end, which receives well, is not disturbed.
 TEST(V32bisCall, ComesBackAfterTwoSecondsOfNoise) {
   for (const double db : {0.0, 6.0, 14.0}) {  // over the signal
     SCOPED_TRACE(db);
@@ -222,7 +222,7 @@ TEST(V32bisCall, ComesBackAfterTwoSecondsOfNoise) {
   }
 }
 
-// The rate follows the line down and up again, without training.
+// The rate follows the line downwards and upwards without training.
 TEST(V32bisCall, RenegotiatesWhenTheNoiseChanges) {
   V32bisCall call(clean());
   ASSERT_TRUE(call.connect());
@@ -305,7 +305,7 @@ TEST(V32bisCall, TwoWireLineWithEcho) {
   call.expect_every_byte();
 }
 
-// The same bytes, and the same call of the same pump, wherever it runs in time.
+// The same bytes, and the same call of the same pump, whenever it is served.
 TEST(V32bisCall, TheFileArrivesInEveryContextByteForByte) {
   const auto file = test::random_file(12'000);
   for (const char* context : {"INT", "DPC", "THR 24"}) {

@@ -30,7 +30,7 @@ class V34Call : private hostsim::FarEnd {
     far_.start();
   }
 
-  /// Seconds of line. The near end loses `gap_samples` (a multiple of 8) in their middle.
+  /// In line time. The near end loses `gap_samples` (a multiple of 8) in their middle.
   void run(double seconds, std::uint32_t gap_samples = 0) {
     constexpr std::size_t kBlock = hostsim::Line::kFarBlock;
     const std::uint64_t end = now_ + static_cast<std::uint64_t>(seconds * 8000);
@@ -55,14 +55,14 @@ class V34Call : private hostsim::FarEnd {
       if (both && connected_at_ == 0) connected_at_ = now_;
     }
   }
-  /// @return whether both ends came into data mode within `seconds`
+  /// @return whether both ends reached data mode within `seconds`
   bool connect(double seconds = 30) {
     for (const std::uint64_t end = now_ + static_cast<std::uint64_t>(seconds * 8000); now_ < end && !connected_at_;)
       run(0.05);
     return connected_at_ != 0;
   }
 
-  /// @return whether both ends are in data mode, at the latest `seconds` from now
+  /// @return whether both ends are in data mode at most `seconds` from now
   bool data(double seconds = 15) {
     const auto both = [this] {
       return near_.pump_status().state == OH_PUMP_DATA && far_.pump_status().state == OH_PUMP_DATA;
@@ -71,23 +71,23 @@ class V34Call : private hostsim::FarEnd {
     return both();
   }
 
-  /// Nothing more is sent; what is on its way arrives.
+  /// Nothing more is sent; data on their way arrive.
   void drain(double seconds) {
     sending_ = false;
     run(seconds);
   }
-  /// From now on, at both receivers, besides that of the line; white, 0 to 4000 Hz.
+  /// Noise at both receivers from now on, in addition to that of the line; white, 0 to 4000 Hz.
   void add_noise(double dbm0) { noise_rms_ = dbm0_to_rms(dbm0); }
   void no_noise() { noise_rms_ = 0; }
   /// Sets the depth of a playout buffer in front of the near end, at most kPlayout samples. A smaller depth loses
   /// samples; a larger one repeats the last ones.
   void set_playout(std::size_t samples) { behind_ = samples; }
   static constexpr std::size_t kPlayout = 400;
-  /// Keep what the two ends send: the caller's in [0], the answerer's in [1].
+  /// Records the signals of the two ends: the caller's in [0], the answerer's in [1].
   void record(std::vector<float> (&sent)[2]) { recorded_ = sent; }
-  /// Byte `n` of those that are sent to the far end, or to the near one.
+  /// Byte `n` of the data to the far end, or to the near end.
   std::uint8_t byte_to(bool far, std::uint64_t n) const { return byte(far ? to_far_ : to_near_, n); }
-  /// Bytes given to V.42 that have not arrived, both directions.
+  /// Bytes given to V.42 that have not arrived, in both directions.
   std::uint64_t missing() const { return to_far_.sent + to_near_.sent - arrived(); }
 
   modem::Modem& near() { return near_; }
@@ -97,7 +97,7 @@ class V34Call : private hostsim::FarEnd {
   double connected_s() const { return static_cast<double>(connected_at_) / 8000; }
   double now_s() const { return static_cast<double>(now_) / 8000; }
   std::uint32_t retrains() const { return std::max(near_.pump_status().retrains, far_.pump_status().retrains); }
-  /// Bytes that arrived, both directions; and whether all were the right ones.
+  /// Bytes that arrived in both directions, and whether all were correct.
   std::uint64_t arrived() const { return to_far_.received + to_near_.received; }
   bool intact() const { return to_far_.intact && to_near_.intact; }
 
@@ -128,7 +128,7 @@ class V34Call : private hostsim::FarEnd {
   std::uint8_t byte(const Stream& s, std::uint64_t n) const {
     return static_cast<std::uint8_t>(random_.word((&s == &to_far_ ? std::uint64_t{1} << 40 : 0) + n));
   }
-  // What `end` sends belongs to `out`, what it receives to the other stream.
+  // Data sent by `end` belong to `out`; received data belong to the other stream.
   void exchange(modem::Modem& end, Stream* out) {
     Stream& in = out == &to_far_ ? to_near_ : to_far_;
     std::uint8_t bytes[64];

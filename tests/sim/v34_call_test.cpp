@@ -64,7 +64,7 @@ TEST(V34Call, ClockOffsetAndCompandingAreFollowed) {
   }
 }
 
-// The edges of the band come up to 8 ms after its middle, weakened by up to 25 dB.
+// The edges of the band arrive up to 8 ms after its middle, weakened by up to 25 dB.
 TEST(V34Call, TheWorstChannelsOfV56bisCarryMoreThan24000) {
   for (const char* channel : {"v56bis-ad6-edd3", "v56bis-ad7-edd3", "v56bis-ad8-edd3"}) {
     LineConfig line = clean();
@@ -77,7 +77,7 @@ TEST(V34Call, TheWorstChannelsOfV56bisCarryMoreThan24000) {
   }
 }
 
-// DISC and its answer, then MP with the rate 0 both ways: 11.7.
+// DISC and its answer, then MP with the rate 0 in both directions: 11.7.
 TEST(V34Call, HangingUpTellsTheFarEnd) {
   for (const bool caller : {true, false}) {
     V34Call call(clean(), 1);
@@ -119,8 +119,8 @@ TEST(V34Call, TwoWireLineWithEcho) {
   EXPECT_EQ(call.retrains(), 0u);
 }
 
-// Of 12 dB, 20 ms late: beyond the equaliser, and the probing does not show it. The answer modem's J asks for sixteen
-// points, which cannot be read; the next training has four.
+// An echo of -12 dB after 20 ms: beyond the equaliser, and not visible in the probing. The answer modem's J requests
+// sixteen points, which cannot be decoded; the next training has four.
 TEST(V34Call, ListenerEchoOf12Db) {
   LineConfig c = clean();
   c.loss_db = 0;
@@ -134,7 +134,7 @@ TEST(V34Call, ListenerEchoOf12Db) {
   EXPECT_TRUE(call.intact());
 }
 
-// Both ends lose the line and send their tones until it is back: a renegotiation's S would have been gone by then.
+// Both ends lose the line and send their tones until it returns; a renegotiation's S would have ended by then.
 TEST(V34Call, ALineThatIsSilentForTwoSecondsIsTrainedOnAtOnce) {
   LineConfig c = clean();
   c.interruption_ms = 2000;
@@ -201,7 +201,7 @@ TEST(V34Call, RetrainAndRenegotiationFromEitherEnd) {  // V34-RT-1, -2, -3, -4; 
   EXPECT_TRUE(call.intact());
 }
 
-// 200 bit/s each way beside the user's bytes, whose rate stays as it is.
+// 200 bit/s in each direction in addition to the user's bytes, whose rate is unchanged.
 TEST(V34Call, AuxiliaryChannelCarriesItsBitsWhereBothWantIt) {  // V34-5.1-3, V34-8.3-1
   struct Channel {
     std::uint32_t state;
@@ -275,7 +275,7 @@ TEST(V34Call, TheFileArrivesInEveryContext) {
   }
 }
 
-/// A pump with counted bits, joined to another sample by sample.
+/// A pump that counts bits, connected to another one sample by sample.
 struct End {
   std::uint64_t sent = 0, received = 0;
   void* memory;

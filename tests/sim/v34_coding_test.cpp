@@ -40,7 +40,7 @@ TEST(V34Coding, GainGrowsTowardsTheAsymptoticGainAsErrorsGetRare) {
     std::printf("%6d  error events a 4D symbol %.2e .. %.2e, first terms of the union bound %.2e\n",
                 trellis_states(code), last.events.low, last.events.high, expected);
     EXPECT_GT(last.events.high, 0.5 * expected);  // no decoder can be better
-    EXPECT_LT(last.events.low, 3 * expected);     // a good one is not much worse: farther neighbours add something
+    EXPECT_LT(last.events.low, 3 * expected);     // a good one is not much worse: farther neighbours count a little
   }
 }
 
@@ -57,7 +57,7 @@ TEST(V34Coding, WholeChainNeedsAtLeastTwoDecibelsLessThanUncodedQam) {
   for (const Case& c : cases) {
     const CodingParameters p{make_framing(c.symbol_rate, c.bit_rate, false, true), kGpc, c.code, {}};
     const double bits_per_symbol = c.bit_rate / symbol_rate_hz(c.symbol_rate);
-    double uncoded_db = 0;  // where uncoded QAM has a bit error rate of 1e-4
+    double uncoded_db = 0;  // at which uncoded QAM has a bit error rate of 1e-4
     while (uncoded_bit_error_rate(bits_per_symbol, uncoded_db) > 1e-4) uncoded_db += 0.01;
     const double capacity_db = 10 * std::log10(std::pow(2, bits_per_symbol) - 1);
     std::printf("%.0f symbols/s %u bit/s %d states: capacity %.1f dB, uncoded QAM 1e-4 at %.1f dB\n",

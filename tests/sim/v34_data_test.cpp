@@ -30,7 +30,7 @@ struct Case {
 
 struct Outcome {
   double training_snr_db = 0;
-  double after_whitening_db = 0;  // what the noise predictor expects
+  double after_whitening_db = 0;  // the noise predictor's expectation
   double data_snr_db = 0;
   uint64_t bits = 0;
   uint64_t errors = 0;
@@ -52,7 +52,7 @@ std::vector<float> filtered(const std::vector<float>& x, const char* name) {
   return y;
 }
 
-// A receiver asks for a precoder before data mode begins: so the call is run twice, first to learn it.
+// A receiver requests a precoder before data mode begins, so the call runs twice, first to learn it.
 Outcome run(const Case& c) {
   PrecoderCoefficients h{};
   Outcome o;
@@ -174,7 +174,7 @@ TEST(V34Data, ThirtyThreeSixAtThirtyEightDecibels) {
   EXPECT_LT(static_cast<double>(o.errors), 1e-3 * static_cast<double>(o.bits));
 }
 
-// A channel that falls at the band's edge colours the noise; the precoder takes part of the loss back. V34-9.6.2-5, -6.
+// A channel that falls at the band's edge colours the noise; the precoder recovers part of the loss. V34-9.6.2-5, -6.
 TEST(V34Data, ThePrecoderWinsWhatTheNoisePredictorForetold) {
   for (const bool nonlinear : {false, true}) {
     Case c{SymbolRate::k3200, Carrier::kHigh, 24000, 42, "v56bis-ad6-edd1", 50, 1, false, nonlinear};

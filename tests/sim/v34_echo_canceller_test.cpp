@@ -36,7 +36,7 @@ struct Result {
   double after_db, later_db, offset_hz;
 };
 
-// Trains for `train` samples, the far end silent; then holds, the far end talking when `far_talks`.
+// Trains for `train` samples while the far end is silent; then holds, while the far end talks if `far_talks`.
 Result cancel(const Path& path, SymbolRate rate, int train, bool far_talks = false, const Kernels& k = best_kernels()) {
   Modulator m;
   m.init(band(rate, Carrier::kLow), kTestRms);
@@ -66,7 +66,7 @@ Result cancel(const Path& path, SymbolRate rate, int train, bool far_talks = fal
   return {db(after), db(later), canceller.far_offset_hz()};
 }
 
-// The conditions of the issue: near 10 and far 40 dB down, 15 and 30, none and 25; in one second.
+// The conditions of the issue: near echo at -10 and far echo at -40 dB, -15 and -30, none and -25; within one second.
 TEST(V34EchoCanceller, LeavesLessThanMinus42DbOfTheTransmittedSignal) {
   for (const Path& p : {Path{10, 40, 200, 0}, Path{15, 30, 800, 0}, Path{200, 25, 800, 0}, Path{15, 30, 9600, 0}}) {
     const Result r = cancel(p, SymbolRate::k3429, 8000 + p.round_trip);

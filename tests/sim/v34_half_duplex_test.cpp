@@ -61,7 +61,7 @@ struct Case {
 
 class V34HalfDuplexLines : public testing::TestWithParam<Case> {};
 
-// Three pages of a second each, with messages between them.
+// Three pages of one second each, with messages between them.
 TEST_P(V34HalfDuplexLines, CarryPagesFromEitherEnd) {
   for (const bool near_is_source : {true, false}) {
     SCOPED_TRACE(near_is_source ? "the caller is the source" : "the answerer is the source");

@@ -11,7 +11,7 @@
 namespace offhook::test {
 namespace {
 
-// -12 dBm0 sent, -18 dBm0 received, four wires, mu-law: 31 200 or 33 600 bit/s without an impairment.
+// -12 dBm0 sent, -18 dBm0 received, four wires, mu-law: 31,200 or 33,600 bit/s without an impairment.
 hostsim::LineConfig mu_law_line() {
   hostsim::LineConfig c;
   c.loss_db = 6;
@@ -75,7 +75,7 @@ TEST(V34Lines, ALimitThatOnlyDataReachLowersTheRateWithoutARetrain) {
   EXPECT_TRUE(call.intact());
 }
 
-// 3429 symbols/s need 3670 Hz. On a quiet line the noise left without that edge is small, but it is a hole.
+// 3429 symbols/s need 3670 Hz. On a quiet line the noise without that edge is small, but it is a gap.
 TEST(V34Lines, ASteepFilterGetsASymbolRateThatFitsIt) {
   hostsim::LineConfig c = mu_law_line();
   c.codec = "none";
@@ -192,7 +192,7 @@ TEST(V34Lines, ASlipOfTheLineCostsFramesAndNoRetrain) {
   EXPECT_TRUE(call.intact());
 }
 
-// V.8 and Phase 2 go through, V.34's Phase 3 does not: both directions talk at once.
+// V.8 and Phase 2 succeed, but V.34's Phase 3 does not, because both directions are active at once.
 TEST(V34Lines, ASuppressorThatIsNotDisabledLeavesAutomodeV32bis) {
   hostsim::LineConfig c = mu_law_line();
   c.suppressor_db = 30;

@@ -18,7 +18,7 @@ namespace {
 
 using hostsim::Scenario;
 
-/// Both modems send all the time; the near one is on the line card.
+/// Both modems send all the time; the near modem is on the line card.
 class Call {
  public:
   static constexpr std::uint32_t kBlock = 80;
@@ -54,7 +54,7 @@ class Call {
   std::array<std::int16_t, kBlock> heard_{};
 };
 
-// The network drops samples of its own clock: 160 of them are 160.008 of a modem whose clock is 50 ppm slower.
+// The network drops samples of its own clock: 160 of them are 160.008 samples of a modem whose clock is 50 ppm slower.
 TEST(V34Packets, AJumpBetweenTwoClocksIsFoundLikeOneOfASingleClock) {
   for (const double clock_ppm : {0., 50., -50.}) {
     for (const double jump_ms : {10., 20.}) {

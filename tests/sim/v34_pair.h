@@ -18,7 +18,7 @@ class LinePair : private hostsim::FarEnd {
   LinePair(const hostsim::LineConfig& config, std::uint64_t seed, Near& near, Far& far)
       : near_(near), far_(far), line_(config, seed, *this) {}
 
-  /// What either end receives can be tampered with: sample number and value.
+  /// The received samples of each end can be changed: sample number and value.
   std::function<float(std::int64_t, float)> to_near, to_far;
 
   /// Runs until `done` or for `seconds`.  @return whether it was done
@@ -27,7 +27,7 @@ class LinePair : private hostsim::FarEnd {
     std::int16_t tx[kBlock], rx[kBlock];
     for (const std::int64_t end = now_ + static_cast<std::int64_t>(seconds * 8000); now_ < end; now_ += kBlock) {
       if (done()) return true;
-      // What the near end sends in this block answers what it heard in the one before.
+      // The near end's signal in this block answers what it received in the previous block.
       for (std::size_t i = 0; i < kBlock; ++i) {
         const float x = heard_[i];
         tx[i] = to_int16(near_.process(to_near ? to_near(now_ + static_cast<std::int64_t>(i), x) : x));

@@ -33,7 +33,7 @@ struct Ends {
   bool run(double seconds) {
     return pair->run(seconds, [this] { return done(); });
   }
-  /// What the line's round trip is between the two machines' samples, ms, at 1800 Hz.
+  /// The line's round trip between the two machines' samples at 1800 Hz, ms.
   double round_trip_ms() const {
     return (2. * static_cast<double>(pair->line().delay_samples()) + hostsim::Line::kFarBlock) / 8;
   }
@@ -86,7 +86,7 @@ std::vector<Condition> conditions() {
     add("Snr" + std::to_string(snr) + "OffsetMinus7",
         [snr](L& l) { l.noise_dbm0 = -12 - l.loss_db - snr, l.frequency_offset_hz = -7; });
   }
-  add("NearEcho10FarEcho40", [](L& l) { l.near_echo_db = 10, l.far_echo_db = 20; });  // 2 x 10 dB of loss more
+  add("NearEcho10FarEcho40", [](L& l) { l.near_echo_db = 10, l.far_echo_db = 20; });  // an additional loss of 2 x 10 dB
   add("NearEcho0FarEcho20Trip300", [](L& l) { l.near_echo_db = 0, l.far_echo_db = 0, l.delay_ms = 150; });
   add("Loss30", [](L& l) { l.loss_db = 30; });
   add("ClockPlus100ppm", [](L& l) { l.clock_ppm = 100; });
@@ -102,7 +102,7 @@ std::vector<Condition> conditions() {
   return all;
 }
 
-// Checklist V34-11-1, V34-11-2: turn-round and round trip, on every line.
+// Checklist V34-11-1, V34-11-2: turn-around time and round trip on every line.
 class Phase2Lines : public testing::TestWithParam<Condition> {};
 
 TEST_P(Phase2Lines, EndsAtTheFirstAttemptAndBothAgree) {
@@ -110,7 +110,7 @@ TEST_P(Phase2Lines, EndsAtTheFirstAttemptAndBothAgree) {
   ASSERT_TRUE(e.run(14)) << "call in " << int(e.call->state()) << ", answer in " << int(e.answer->state());
   EXPECT_EQ(e.call->retrains() + e.answer->retrains(), 0u);
   expect_agreement(e);
-  // 0.25 Hz is what the text asks of the offset's measurement; Tables 15 and 16. 100 ppm of 1050 Hz is 0.1 Hz.
+  // 0.25 Hz is the required accuracy of the offset's measurement; Tables 15 and 16. 100 ppm of 1050 Hz is 0.1 Hz.
   const double offset = GetParam().line.frequency_offset_hz;
   EXPECT_NEAR(static_cast<double>(e.call->outcome().frequency_offset_hz), offset, 0.25);
   EXPECT_NEAR(static_cast<double>(e.answer->outcome().frequency_offset_hz), offset, 0.25);
@@ -137,7 +137,7 @@ TEST(Phase2, ChoosesTheFullBandOnACleanLineAndLessOfItInNoise) {
   }
 }
 
-// Checklist V34-11-3, Figures 17 and 18: INFO0 lost once, either way and both ways.
+// Checklist V34-11-3, Figures 17 and 18: INFO0 lost once, in one direction and in both.
 TEST(Phase2, V34_11_3_RecoversWhenOneInfo0IsLostEitherWayOrBoth) {
   for (const double delay_ms : {0., 10., 150., 600.}) {
     for (const int lost : {1, 2, 3}) {
@@ -165,7 +165,7 @@ TEST(Phase2, V34_RT_RetrainsFromEitherEnd) {
       ASSERT_TRUE(e.run(14));
       (from_call ? e.call : e.answer)->retrain();
       Phase2& other = from_call ? *e.answer : *e.call;
-      // What `control` does: it listens for the tone, and follows.
+      // The part of `control`: it waits for the tone, and follows.
       RetrainDetector detector(from_call ? kToneBHz : kToneAHz);
       bool heard = false;
       const auto listen = [&](std::int64_t, float x) {

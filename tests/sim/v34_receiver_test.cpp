@@ -26,7 +26,7 @@ Heard train(SymbolRate rate, Carrier carrier, const std::vector<float>& line, Re
   return hear(*receiver, line, kGpa, true);
 }
 
-// V34-S, V34-PP, V34-TRN: found where they are, each symbol of TRN in its place, from the first on.
+// V34-S, V34-PP, V34-TRN: found at their positions, with each symbol of TRN in its place from the first one on.
 TEST(V34Receiver, V34_PP_OpensTheEyeAtEverySymbolRateAndCarrier) {
   for (int s = 0; s < kSymbolRates; ++s) {
     for (const Carrier c : {Carrier::kLow, Carrier::kHigh}) {
@@ -50,13 +50,13 @@ TEST(V34Receiver, MeasuresAndFollowsClockAndCarrier) {
       EXPECT_EQ(h.wrong, 0);
       EXPECT_GT(h.snr_db, 50) << ppm << " ppm, " << hz << " Hz";
       EXPECT_NEAR(receiver.clock_ppm(), ppm, 1);
-      // The far clock moves the far carrier, too.
+      // The far clock also changes the far carrier.
       EXPECT_NEAR(receiver.carrier_offset_hz(), hz + 1920e-6 * ppm, 0.05);
     }
   }
 }
 
-// White noise over the whole band: the error is the noise of the symbol's own bandwidth, within half a decibel.
+// White noise over the whole band: the error is the noise in the symbol's own bandwidth, within half a decibel.
 TEST(V34Receiver, LosesLessThanHalfADecibelToNoise) {
   for (const double snr_db : {15.0, 25.0, 38.0}) {
     Receiver receiver;
@@ -71,8 +71,8 @@ TEST(V34Receiver, LosesLessThanHalfADecibelToNoise) {
   }
 }
 
-// The telephone channel ends within the band of 3429 symbols/s. The taps that least squares finds over the whole signal
-// leave 27.65 and 35.56 dB (96 taps, exact solution); LMS alone is at 26.3 and 32 dB after as many symbols.
+// The telephone channel ends within the band of 3429 symbols/s. Taps from least squares over the whole signal reach
+// 27.65 and 35.56 dB (96 taps, exact solution). LMS alone reaches 26.3 and 32 dB after as many symbols.
 TEST(V34Receiver, FindsTheEqualiserOfATelephoneChannelWithinTheTrn) {
   const hostsim::ChannelFilter channel = hostsim::design_channel(hostsim::channel_characteristic("flat"));
   for (const auto& [snr_db, optimum_db] : {std::pair{28.0, 27.65}, std::pair{36.0, 35.56}}) {
@@ -100,7 +100,7 @@ TEST(V34Receiver, UndoesEveryPreEmphasis) {
   }
 }
 
-// The far end's Phase 4, or a renegotiation: the signal has been away, carrier and clock have moved on.
+// The far end's Phase 4, or a renegotiation: the signal was absent, and carrier and clock have changed.
 TEST(V34Receiver, ResumesOnSWithoutPp) {
   for (const double hz : {0.0, 3.0}) {
     for (const int silence : {300, 3001, 6002}) {
@@ -151,7 +151,7 @@ TEST(V34Receiver, SurvivesAGapOf20Ms) {
     EXPECT_EQ(train(SymbolRate::k3429, Carrier::kLow, {line.begin(), line.begin() + 16000}, &receiver).wrong, 0);
     int given = 0, wrong = 0, erased = 0;
     ReceiveSignals signals(kGpa);
-    // The reference is TRN, known by its number; find the number at which hear() stopped.
+    // The reference is TRN, known by its number; finds the number at which hear() stopped.
     Receiver twin = receiver;
     TrainingEncoder trn(kGpa, TrainingPoints::k4);
     std::vector<Point> known;
@@ -203,7 +203,7 @@ TEST(V34Receiver, InstructionSetsGiveTheSame) {
   }
 }
 
-// 9.6.2: noise that an all-pole filter has coloured is whitened by that filter.
+// 9.6.2: noise coloured by an all-pole filter is whitened by that filter.
 TEST(V34NoisePredictor, FindsTheFilterThatColouredTheNoise) {
   const Complex h[3] = {{-0.6f, 0.2f}, {0.3f, -0.1f}, {-0.05f, 0.01f}};
   qam::NoisePredictor predictor;

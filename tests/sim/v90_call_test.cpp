@@ -28,7 +28,7 @@ struct Rates {
   std::uint32_t received = 0, sent = 0;
   friend bool operator==(const Rates&, const Rates&) = default;
 };
-/// Of the near end, when data mode began.
+/// At the near end, when data mode began.
 Rates rates(const test::Recorded& r) {
   for (const oh_event& e : r.events) {
     if (e.kind == OH_EV_PUMP_RATES && e.id == 0)
@@ -121,7 +121,7 @@ TEST(V90Call, TcpOverPppCarriesTheFileAndItsHeadersAndPausesCostTime) {
     ASSERT_TRUE(r.result.completed) << r.result.transfer.failure;
     EXPECT_TRUE(r.result.transfer.intact);
     seconds[ppp] = r.result.transfer_s;
-    // 42 segments of 1460 octets with 47 more each, one octet in 128 escaped, and the SYN.
+    // 42 segments of 1460 octets, each with 47 additional ones, one octet in 128 escaped, plus the SYN.
     EXPECT_NEAR(static_cast<double>(r.result.transfer.octets_carried), ppp ? 60'000 + 43 * 47 + 60'000 / 128 : 60'000,
                 ppp ? 200 : 0);
   }
@@ -129,7 +129,7 @@ TEST(V90Call, TcpOverPppCarriesTheFileAndItsHeadersAndPausesCostTime) {
   EXPECT_LT(seconds[1], seconds[0] * (1 + 47.0 / 1460 + 1. / 128) + 2) << "slow start is a few round trips";
 }
 
-/// OH_EV_PUMP_HOLD's states of an end, in order.
+/// The states of OH_EV_PUMP_HOLD at an end, in order.
 std::vector<int> holds(const test::Recorded& r, int end) {
   std::vector<int> states;
   for (const oh_event& e : r.events) {
@@ -138,7 +138,7 @@ std::vector<int> holds(const test::Recorded& r, int end) {
   return states;
 }
 
-// V.92 9.10 in mid-transfer; V.42 stands still and goes on where it was (9.10.3).
+// V.92 9.10 during a transfer; V.42 pauses and then continues (9.10.3).
 TEST(V90Call, AHoldInMidTransferLeavesTheBytesWhole) {
   const auto file = test::random_file(60'000);
   for (const bool by_far_end : {false, true}) {
@@ -189,7 +189,7 @@ TEST(V90Call, WhoStaysAwayForLongerThanGrantedLosesTheCall) {
   EXPECT_LT(r.result.transfer.hold->resumed_at, 0);
 }
 
-// The two ends are automode, and the line is an analogue one: V.34 has no hold.
+// Both ends use automode, and the line is analogue, so V.34 has no hold.
 TEST(V90Call, WhereThereIsNoV90AHoldIsRefusedAndNothingHappens) {
   hostsim::Scenario s = test::scenario("INT");
   s.modem = OH_MODULATION_NONE;

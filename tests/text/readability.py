@@ -90,7 +90,7 @@ def paragraphs(body: str) -> list[str]:
 
 
 def literals(text: str) -> list[str]:
-    """Lines of string literals, of which adjacent ones are one, and paragraphs of raw ones."""
+    """Lines of string literals, where adjacent ones are joined, and paragraphs of raw literals."""
     raw = [part for body in re.findall(r'R"\w*\((.*?)\)\w*"', text, re.DOTALL) for part in paragraphs(body)]
     text = re.sub(r'R"\w*\(.*?\)\w*"', "", text, flags=re.DOTALL)
     text = re.sub(r"^\s*(?://|#include|\*).*$", "", text, flags=re.MULTILINE)
@@ -102,7 +102,7 @@ def literals(text: str) -> list[str]:
 
 
 def comments(text: str, also_in_lines: bool = True) -> list[str]:
-    """Comments, each paragraph of them by itself. @param also_in_lines  also block comments behind code"""
+    """Comments, with each paragraph separate. @param also_in_lines  also block comments after code"""
     block = r"/\*(.*?)\*/" if also_in_lines else r"^[ \t]*/\*((?:(?!\*/).)*?)\*/"
     found = re.findall(block + r"|((?:^[ \t]*//[^\n]*\n)+)", text, re.DOTALL | re.MULTILINE)
     bodies = [re.sub(r"^[ \t]*(?:\*|///?<?|//)[ <]?", "", block or lines, flags=re.MULTILINE) for block, lines in found]
@@ -110,7 +110,7 @@ def comments(text: str, also_in_lines: bool = True) -> list[str]:
 
 
 def data_parts(text: str) -> list[str]:
-    """Comments of a TOML, unit or rules file, of which adjacent whole lines are one, and the strings of TOML."""
+    """Comments of a TOML, unit or rules file, with adjacent whole lines joined, and the strings of TOML."""
     found = re.findall(r'"((?:[^"\\\n]|\\.)*)"', re.sub(r"^#.*$", "", text, flags=re.MULTILINE))
     found += re.findall(r"^[^#\n]+#[ ]+(.*)$", text, re.MULTILINE)
     for body in re.findall(r"(?:^#.*\n)+", text, re.MULTILINE):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A function has at most 60 lines, a file at most 900. Lists in the form of a function (options of a command, keys,
-rows of a table) may be longer: their names are in LISTS.
+rows of a table) may be longer; their names are in LISTS.
 
     sizes.py TREE
 """
@@ -18,7 +18,7 @@ NO_FUNCTION = re.compile(r"\s*(namespace|struct|class|enum|union|extern|if|for|w
 
 
 def functions(lines):
-    """@return [(line number, number of lines, first line)] of those at the outer level or in a class there"""
+    """@return [(line number, lines, first line)] of the functions at the outer level or in a class"""
     out, begin = [], None
     for number, line in enumerate(lines, 1):
         found = HEAD.match(line)

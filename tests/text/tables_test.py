@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every table of every Markdown file renders as a table, by Python-Markdown, which also makes the site of `./dev docs`.
+"""Checks that every table of every Markdown file is a table in Python-Markdown, which builds `./dev docs`.
 
     tables_test.py SOURCE
 
-Three faults are looked for: a row that comes out as text with pipes, a row with more or fewer cells than its header,
-of which a renderer drops or empties cells without a word, and a heading that has swallowed the paragraph below it. Exit status 77 without Python-Markdown (skipped).
+Detects three faults: a row that renders as text with pipes; a row with more or fewer cells than its header, where a renderer silently drops or empties cells; and a
+heading that includes the paragraph below it. Exit status 77 without Python-Markdown (skipped).
 """
 
 import pathlib
@@ -23,7 +23,7 @@ LONGEST_HEADING = 90  # characters
 
 
 def cells(row: str) -> int:
-    """Cells of a row as GitHub counts them: a pipe separates unless a backslash precedes it, in code spans as well."""
+    """Cells of a row as GitHub counts them: a pipe separates unless a backslash precedes it, even in code spans."""
     return len(re.findall(r"(?<!\\)\|", row.strip().removeprefix("|").removesuffix("|"))) + 1
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""clang-tidy over source files, on all CPUs: a part of `./dev check`.
+"""clang-tidy over source files on all CPUs: a part of `./dev check`.
 
     git ls-files -- '*.cpp' | tidy.py BUILD
 
-BUILD is a built tree. A file without findings is not looked at again until it, a header that it includes, its compile
-command, .clang-tidy or clang-tidy itself changes: the command can be interrupted at any time, and goes on where it stopped.
+BUILD is a built tree. A file without findings is checked again only if it, an included header, its compile command,
+.clang-tidy or clang-tidy itself changes. The command can be interrupted at any time, and then resumes.
 
 Findings go to standard output, progress to standard error. Exit status: 0 none, 1 some, 130 interrupted.
 """
@@ -27,7 +27,7 @@ def say(text):
     print(f"[tidy] {text}", file=sys.stderr, flush=True)
 
 
-# What clang cannot read: a header that GCC precompiled.
+# A header precompiled by GCC, which clang cannot read.
 PRECOMPILED = re.compile(r" -Winvalid-pch -include \S+/cmake_pch\.hxx| -fpch-preprocess| --param=\S+")
 
 
@@ -48,7 +48,7 @@ def digest(path):
 
 
 def includes(build):
-    """@return {object file: [source and headers]}, paths as ninja has them"""
+    """@return {object file: [source and headers]}, with ninja's paths"""
     shown = subprocess.run(["ninja", "-C", str(build), "-t", "deps"], check=True, stdout=subprocess.PIPE, text=True).stdout
     found = {}
     for block in shown.split("\n\n"):
@@ -80,10 +80,10 @@ def keys(build, sources):
 
 
 def look(commands, source):
-    """@return (findings as clang-tidy prints them, whether there are any)"""
+    """@return (findings as printed by clang-tidy, whether there are any)"""
     done = subprocess.run(["clang-tidy", "-p", str(commands), "--quiet", "--warnings-as-errors=*", str(source)], check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
-    return done.stdout or done.stderr, done.returncode != 0  # standard error counts suppressed warnings
+    return done.stdout or done.stderr, done.returncode != 0  # standard error counts the suppressed warnings
 
 
 def main():

@@ -13,12 +13,12 @@
 
 namespace offhook::test {
 
-/// Those that this process has open.
+/// The descriptors that this process has open.
 inline std::ptrdiff_t open_descriptors() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
 }
 
-/// Frees descriptor 0 until its end.
+/// Keeps descriptor 0 free until its end.
 class WithoutStandardInput {
  public:
   WithoutStandardInput() : kept_(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 100)) { close(STDIN_FILENO); }

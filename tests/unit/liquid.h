@@ -13,7 +13,7 @@
 
 namespace offhook::test {
 
-/// The signal points that liquid has for the scheme, by its own labels; unit mean power.
+/// liquid's signal points of the scheme, by its own labels; unit mean power.
 inline std::vector<std::complex<float>> liquid_points(modulation_scheme scheme) {
   modemcf modem = modemcf_create(scheme);
   std::vector<std::complex<float>> points(std::size_t{1} << modemcf_get_bps(modem));
@@ -22,7 +22,7 @@ inline std::vector<std::complex<float>> liquid_points(modulation_scheme scheme) 
   return points;
 }
 
-/// The largest distance of a point of `ours`, in units of its RMS, to the nearest of liquid's.
+/// The largest distance of a point of `ours`, in units of its RMS, from the nearest point of liquid's.
 /// @param scale  from ours to liquid's units
 inline float farthest(const std::vector<std::complex<float>>& ours, const std::vector<std::complex<float>>& liquid,
                       std::complex<float> scale) {
@@ -35,7 +35,7 @@ inline float farthest(const std::vector<std::complex<float>>& ours, const std::v
   return worst;
 }
 
-/// Complex gain of y over x = exp(2 pi i turns k): a mean over all of y.
+/// Complex gain of y relative to x = exp(2 pi i turns k): a mean over all of y.
 template <class Sample>
 std::complex<double> gain_at(const std::vector<Sample>& y, double turns, std::size_t from) {
   std::complex<double> sum = 0;

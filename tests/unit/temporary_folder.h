@@ -11,7 +11,7 @@
 
 namespace offhook::test {
 
-/// Made empty, and removed at the end. Its path is short enough for a socket's address.
+/// Created empty, and removed at the end. Its path is short enough for a socket's address.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -28,7 +28,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// "no error" where nothing was thrown.
+/// "no error" if nothing was thrown.
 inline std::string complaint(const std::function<void()>& act) {
   try {
     act();

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Driver and pump in a kernel module: the archives of user space are linked into one, Debian's kernel loads it, and two
-modems call each other there; the loopback pumps run, too. The result, a hash of every sample among it, has to be that of user space.
+"""Driver and pump in a kernel module: the archives of user space are linked into a module, which Debian's kernel loads. Two modems
+call each other there, and the loopback pumps run. The result, including a hash of every sample, must equal that of user space.
 
 usage: kernel_module.py USER_SPACE_PROGRAM OBJECTS ARCHIVE...    OBJECTS: separated by semicolons
 """
@@ -49,7 +49,7 @@ with tempfile.TemporaryDirectory() as folder:
         shutil.copy(os.path.join(HERE, name), folder)
     run("ld", "-r", "-o", folder + "/offhook.o", *objects.split(";"), "--whole-archive", *archives)
     with open(folder + "/.offhook.o.cmd", "w", encoding="ascii"):
-        pass  # how an object was made, which modpost wants to know of each
+        pass  # how an object was built, which modpost requires for each
     run("make", "-s", "-C", headers, "M=" + folder, "modules")
     log = run(sys.executable, vm.__file__, "--seconds", "1700", "sh", "-c",
               f"insmod {folder}/offhook_two_modems.ko && dmesg")

@@ -7,7 +7,7 @@
 static void request(void* self) {
   *(int*)self = 1;
 }
-/* Whoever looks at `wanted` is the context. */
+/* The code that checks `wanted` is the context. */
 static int start(void* self) {
   return self == NULL;
 }
@@ -46,7 +46,7 @@ __attribute__((force_align_arg_pointer)) int run_loopback(const struct world* wo
   oh_card_engine_init(&engine, &config.card, NULL);
   oh_card_engine_start(&engine, 0);
   for (; blocks > 0; --blocks) {
-    world->begin(); /* the line computes, too */
+    world->begin(); /* the line also computes */
     oh_card_engine_run(&engine, &line, oh_card_engine_left(&engine), 0);
     world->end();
     oh_driver_isr(driver);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The call in a kernel module: insmod runs it and fails where it failed; the result is in the kernel's log.
+ * The call in a kernel module: insmod runs it, and fails if the call failed. The result is in the kernel's log.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

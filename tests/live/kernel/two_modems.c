@@ -11,13 +11,13 @@ enum { RATE_HZ = OH_MODEM_RATE_HZ, BLOCK_SAMPLES = 80, TRANSMIT_LEAD = 2 * BLOCK
 struct modem {
   struct oh_driver driver;
   struct oh_card_engine card;
-  int16_t played; /* what the other end captures in its next sample period */
+  int16_t played; /* captured by the other end in its next sample period */
   struct modem* other;
   unsigned long long* hash;
   int wants_service;
-  /* x^23 + x^18 + 1: what is sent, and what was received last, from which the next bit follows */
+  /* x^23 + x^18 + 1: the sent bits, and the last received bits, from which the next bit follows */
   uint32_t sent, received,
-      in_step; /* in_step: bits in a row that followed; before data mode of the other end it sends ones */
+      in_step; /* in_step: successive bits that matched; before data mode, the other end sends ones */
   uint64_t bits, errors;
 };
 
@@ -56,7 +56,7 @@ static void exchange(void* self, const void* played, void* captured, size_t n) {
 static void request(void* self) {
   ((struct modem*)self)->wants_service = 1;
 }
-/* Whoever asks the modem whether it wants service is its context. */
+/* The code that checks whether the modem requests service is its context. */
 static int start(void* self) {
   return self == NULL;
 }

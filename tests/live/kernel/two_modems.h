@@ -7,23 +7,23 @@
 #define OFFHOOK_TESTS_LIVE_KERNEL_TWO_MODEMS_H
 
 struct result {
-  unsigned rate[2];              /* received, bit/s; 0: no data mode */
-  unsigned long long bits[2];    /* received since the other end's sequence began */
-  unsigned long long errors[2];  /* of these, against the sequence that was sent */
-  unsigned long long hash;       /* of all samples sent by both */
+  unsigned rate[2];              /* received bit/s; 0: no data mode */
+  unsigned long long bits[2];    /* bits received since the other end's sequence began */
+  unsigned long long errors[2];  /* wrong ones, compared with the sent sequence */
+  unsigned long long hash;       /* hash of all samples sent by both */
   unsigned long long state_size; /* bytes of one pump */
 };
 
-/* What differs between the two worlds. */
+/* The differences between kernel and user space. */
 struct world {
-  void* (*allocate)(unsigned long bytes); /* zeroed, aligned to 64; may fail: NULL */
-  void (*begin)(void);                    /* about to run the pump: floating point is used until end() */
+  void* (*allocate)(unsigned long bytes); /* zeroed, aligned to 64; may fail and return NULL */
+  void (*begin)(void);                    /* called before the pump runs: floating point is used until end() */
   void (*end)(void);
   unsigned long long (*now_ns)(void);
 };
 
-/* @return 0, or -1 when there was no memory or the pump refused. What was allocated stays so. */
-/* May be called with the kernel's alignment of the stack, 8 bytes. */
+/* @return 0, or -1 if memory was insufficient or the pump refused. Allocated memory remains allocated. */
+/* May be called with the kernel's stack alignment of 8 bytes. */
 int run_two_modems(const struct world* world, unsigned seconds, struct result* result);
 
 /* A loopback pump (tests/loopback) under a driver on a card engine. */

@@ -39,7 +39,7 @@ static void* call(void* unused) {
   return unused;
 }
 
-/* @return bytes of stack that a thread has used, the C library's own among them */
+/* @return bytes of stack that a thread has used, including those of the C library */
 static size_t stack_of(void* (*function)(void*)) {
   static unsigned char stack[STACK] __attribute__((aligned(4096)));
   pthread_attr_t attributes;
@@ -64,7 +64,7 @@ int main(void) {
     printf("loopback %s: checked %llu, wrong %llu, hash %016llx\n", loopbacks[i].name, loopbacks[i].checked,
            loopbacks[i].wrong, loopbacks[i].hash);
   printf("stack: %zu bytes\n", used);
-#ifdef NDEBUG /* else nothing is inlined, and all is larger */
+#ifdef NDEBUG /* otherwise nothing is inlined, and everything is larger */
   if (used > KERNEL_STACK - LEFT_TO_OTHERS) {
     printf("a kernel's thread has %d, of which others need %d\n", KERNEL_STACK, LEFT_TO_OTHERS);
     return 1;

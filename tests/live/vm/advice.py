@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Advice from a trace of a machine, and what happens on that machine: Debian's kernels in QEMU, one CPU that counts instructions.
+"""Compares advice from a machine's trace with results on that machine: Debian's kernels in QEMU, one CPU.
 
     tests/live/vm/advice.py build/release/src/offhook [--kernels 6.12 6.12-rt] [--loads fifo19 ...] [--contexts "FIFO 51" ...]
                             [--rows rows.jsonl] [--keep FOLDER] [--fetch] [--trace-s 10] [--seconds 24] [--shift 3] [--minutes 60]
 
-For each kernel and load one boot. The load's threads run (compete.c). The machine is traced for a while without a device. Then
-`offhook measure device` runs the declared work of a device in each context for --seconds of the guest's time. On this machine,
-`offhook advise DEVICE --trace` says how long that context lasts between two losses. A row for each context: what is promised, with
-its evidence, and the late blocks that were seen. A promise is broken if at least as many late blocks would come in fewer than one
-of 40 such times. --seconds 120 and five contexts are ten guest minutes.
+One boot for each kernel and load. The load's threads run (compete.c). The machine is traced for a while without a device. Then
+`offhook measure device` runs the declared work of a device in each context for --seconds of the guest's time. On the host,
+`offhook advise DEVICE --trace` predicts the time between two losses in that context. Each context has a row: the prediction with
+its evidence, and the observed late blocks. A prediction is refuted if at least as many late blocks would occur in fewer than one
+of 40 such times. --seconds 120 and five contexts take ten guest minutes.
 
-With --rows each row is a line of that file as soon as it is there. One that is there, of as many seconds or more, does not run
-again; the others of the file are printed with it. A machine that ends early leaves the rows of the contexts that it finished.
+With --rows, each row is immediately written to that file. An existing row with at least as many seconds is not run again, and
+all rows of the file are printed. A machine that ends early leaves the rows of the finished contexts.
 
-Exit status: 0, 1 when a promise was broken, 2 when rows are missing, 77 when the machine cannot be had.
+Exit status: 0; 1 if a prediction was refuted; 2 if rows are missing; 77 if the machine is not available.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LOADS = {
     "deadline": ["deadline 2000 10000", "deadline 3000 20000"],
     "softirq": ["softirq 70 2000 5000"],
 }
-# The cards of the other devices have a million samples a second and more, for which this machine is too slow.
+# The other devices' cards have a million samples a second and more: too many for this machine.
 DEVICES = ["rt-audio", "vendor-modem", "soft-audio"]
 CONTEXTS = ["FIFO 15", "FIFO 25", "FIFO 51", "FIFO 80", "OTHER"]
 EVENTS = ["sched:sched_switch", "irq", "irq_vectors", "timer:hrtimer_expire_entry", "timer:hrtimer_expire_exit"]
@@ -50,7 +50,7 @@ HEAD = f"{'kernel':8} {'load':9} {'device':14} {'context':8} {'promised':>12} {'
 
 
 class Combination:
-    """A kernel and a load, with a device of its own in turn, and the contexts that are to be measured."""
+    """A kernel and a load, with one device at a time, and the contexts to measure."""
 
     def __init__(self, kernel: str, load: str, device: str, contexts: list[str]):
         self.kernel, self.load, self.device, self.contexts = kernel, load, device, contexts
@@ -60,7 +60,7 @@ class Combination:
 
 
 def combinations(options, rows: list[dict]):
-    """Those that lack rows."""
+    """The contexts whose rows are missing."""
     every = [(kernel, load) for load in LOADS for kernel in vm.KERNELS if kernel.startswith("6.12")]
     for number, (kernel, load) in enumerate(every):
         if kernel not in options.kernels or load not in options.loads:
@@ -73,9 +73,9 @@ def combinations(options, rows: list[dict]):
 
 
 def run_in_machine(options, c: Combination, keep: pathlib.Path) -> int:
-    """Leaves trace.dat and N.json of each context. @return the machine's exit status"""
+    """Leaves trace.dat, and N.json for each context. @return the machine's exit status"""
     subprocess.run(["gcc", "-O2", "-o", keep / "compete", HERE / "compete.c"], check=True)
-    # Each program is read once before there is a load: a page from the host takes its time.
+    # Each program is read once before the load starts, because a page from the host takes time.
     program = shlex.quote(str(options.offhook))
     script = [
         "uname -r >$KEEP/release; cp $KEEP/compete /run",
@@ -101,7 +101,7 @@ def run_in_machine(options, c: Combination, keep: pathlib.Path) -> int:
 
 
 def advice(offhook: pathlib.Path, device: str, context: str, trace: pathlib.Path) -> tuple[float | None, str]:
-    """@return seconds between losses that are promised at least, None: nothing is; and the evidence"""
+    """@return predicted minimum seconds between losses, None if there is no prediction; and the evidence"""
     command = [offhook, "advise", device, "--trace", trace, "--set", f"context={context}", "--seconds", "10", "--repeats", "2", "--json"]
     run = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
     try:
@@ -116,20 +116,20 @@ def advice(offhook: pathlib.Path, device: str, context: str, trace: pathlib.Path
 
 
 def chance(least: int, expected: float) -> float:
-    """Of `least` events or more where `expected` are, by Poisson."""
+    """Probability of at least `least` events if `expected` are expected (Poisson)."""
     if least > 100:  # as a normal variable
         return 0.5 * math.erfc((least - 0.5 - expected) / math.sqrt(2 * expected))
     return 1 - sum(math.exp(k * math.log(expected) - expected - math.lgamma(k + 1)) for k in range(least))
 
 
 def row_of(options, c: Combination, number: int, keep: pathlib.Path, load_file: pathlib.Path) -> dict | str:
-    """@return the row, or why there is none"""
+    """@return the row, or the reason why there is none"""
     try:
         seen = json.loads((keep / f"{number}.json").read_text())
     except (OSError, json.JSONDecodeError):
         error = keep / f"{number}.error"
         return "not measured: " + (error.read_text().strip()[-80:] if error.exists() else "")
-    if seen["without"]:  # the thread that plays the card was demoted, or could not be real-time
+    if seen["without"]:  # the thread that acts as the card was demoted, or could not be real-time
         return f"not valid: {'; '.join(seen['without'])[:80]}"
     low, evidence = advice(options.offhook, c.device, c.contexts[number], load_file)
     late, seconds = seen["blocks_late"], seen["seconds"]
@@ -158,7 +158,7 @@ def text_of(row: dict) -> str:
 
 
 def measure(options, c: Combination, keep: pathlib.Path) -> tuple[int, list[dict]]:
-    """One boot, and the rows of what it finished, printed and kept. @return the machine's exit status too"""
+    """One boot; the rows of the finished contexts are printed and kept. @return the exit status too"""
     status = run_in_machine(options, c, keep)
     if status == vm.SKIPPED:
         return status, []

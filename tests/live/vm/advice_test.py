@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""advice.py continues an interrupted run: it keeps the finished rows and runs only the others."""
+"""advice.py resumes an interrupted run: it keeps the finished rows and runs only the others."""
 
 import json
 import pathlib
@@ -51,7 +51,7 @@ with tempfile.TemporaryDirectory() as folder:
     assert second.asked == [("6.12", "fifo60", ["OTHER"])], second.asked
     assert run([*wanted, "--seconds", "10"], third) == 0 and third.asked == [], "nothing is left"
     assert run([*wanted, "--seconds", "20"], third) == 0 and third.asked[0][2] == ["FIFO 51", "OTHER"], "longer ones are other rows"
-    # Ten late blocks in 30 s break 100 s between losses, and not 2 s.
+    # Ten late blocks in 30 s refute 100 s between losses, but not 2 s.
     assert run([*wanted, "--seconds", "30"], machine(2, 10)) == 1
     kept = [json.loads(line) for line in rows.read_text().splitlines()]
     assert [row["broken"] for row in kept] == [False] * 5 + [True], kept

@@ -16,10 +16,10 @@
   bench.py style    checkpatch --strict and Coccinelle, as a kernel's maintainer would run them
   bench.py dkms     adds, builds and removes the module by DKMS, in folders of its own, for each kernel's headers
 
-The card's clock is stepped: a block ends when the one before has been served, so that a slow emulator makes nothing
-late, and every context must give the same samples. Kernels are Debian's (vm.py).
+The card's clock is stepped: a block ends when the previous one has been served, so that a slow emulator makes no
+block late, and every context must give the same samples. The kernels are Debian's (vm.py).
 
-Exit status: 0; 1 when something differs or fails; 77 when QEMU or a kernel cannot be had (with the reason).
+Exit status: 0; 1 if something differs or fails; 77 if QEMU or a kernel is not available (with the reason).
 """
 import argparse
 import contextlib
@@ -73,7 +73,7 @@ def heading():
 
 
 def cell(bench, kernel_name, context, kind, boot=""):
-    """@return whether all was as it must be; prints a line"""
+    """@return whether everything was as expected; prints a line"""
     keep = bench.options.keep or tempfile.mkdtemp()
     keep = make_folder(os.path.join(keep, f"{kernel_name}-{context}-{kind}-{boot}".replace(" ", "-")))
     try:
@@ -93,23 +93,23 @@ def cell(bench, kernel_name, context, kind, boot=""):
 
 
 def matrix_cells(options):
-    """@return kernel, context, kind and words of the command line of each; with --pump that pump's in every context"""
+    """@return kernel, context, kind and command-line words of each; with --pump, that pump in every context"""
     cells = [(k, c, Kind(options.pump or "v34"), "") for k in options.kernels for c in options.contexts]
     if options.pump:
         return cells
-    # Each on every kernel, in another context.
+    # Each on every kernel, in different contexts.
     for turn, kind in enumerate((Kind("v32bis"), Kind("v22bis"), Kind(v42=False), Kind("dmt"), Kind("v90"))):
         cells += [(k, options.contexts[(n + turn) % len(options.contexts)], kind, "") for n, k in enumerate(options.kernels)]
-    # The kernel's modem waits for V.42 while the far one still trains.
+    # The kernel's modem waits for V.42 while the far modem is still training.
     cells.append((options.kernels[0], "thread", Kind("v90", far_training=10), ""))
-    # A kernel of PREEMPT_RT always is; the others are told when they boot.
+    # A PREEMPT_RT kernel always has them; the others get a boot option.
     cells += [(k, c, Kind(), "preempt=full") for k in options.kernels if not k.endswith("rt") for c in options.contexts
               if c in ("thread", "reservation", "worker")]
     return cells
 
 
 def matrix(bench, options):
-    """Goes on where it was stopped: a cell that was as it must be, with the same module and program, is not made again."""
+    """Resumes: a cell that passed with the same module and program is not run again."""
     heading()
     options.contexts = options.contexts or list(CONTEXTS)
     cells, good = matrix_cells(options), 0
@@ -140,7 +140,7 @@ def abuse(bench, options):
 
     def fault(name):
         def check(kernel, keep):
-            # The first call fails, and the tool says so; the driver can be taken out and put in.
+            # The first call fails, and the tool reports it; the driver can be removed and loaded again.
             script = """mount -t debugfs none /sys/kernel/debug
 insmod $MODULE || exit 9
 $OFFHOOK modem kernel --seconds 14 --timeout 40 >$KEEP/kernel.json 2>$KEEP/error
@@ -173,10 +173,10 @@ rmmod offhook || exit 7
         return "ok" if status == 0 else f"status {status}"
 
     def suspend(kernel, keep):
-        # Every device is suspended and resumed (pm_test) in mid-call: the call ends, and says so; the next one is whole.
+        # Every device is suspended and resumed (pm_test) in a call: the call ends with a message, the next is complete.
         sent, far, seconds = os.path.join(keep, "sent"), os.path.join(keep, "far-received"), CALL_SECONDS["v34"]
-        # V.34 has trained and V.42 has a link well before the end of such a call. How fast the line gets there depends on this
-        # machine's load, so no time limit of the guest decides.
+        # V.34 has trained and V.42 has a link well before the end of such a call. The time until then depends on this
+        # machine's load, so the guest has no time limit for it.
         connected_blocks = 100 * seconds
         with open(sent, "wb") as file:
             file.write(octets_to_send(FILE_OCTETS))
@@ -205,7 +205,7 @@ rmmod offhook && exit $status"""
         return bench.verdict(said, Kind())
 
     def fpu(kernel, keep):
-        # Blocks of 8 samples, in the two contexts that interrupt others, beside who has live registers. Runs add up.
+        # Blocks of 8 samples, in the two contexts that interrupt others, beside live FPU registers. Runs add up.
         here, guard = os.path.dirname(os.path.abspath(__file__)), os.path.join(keep, "guard")
         kind = Kind(block=8, line_seconds=options.interrupts * 8 / 8000)
         subprocess.run(["cc", "-O2", "-pthread", os.path.join(here, "fpu_guard.c"), "-o", guard], check=True)
@@ -224,7 +224,7 @@ trap 'kill $guard $crypto; wait $guard || exit 6; wait $crypto || exit 5' EXIT""
         return f"{verdict}{'' if verdict == 'ok' else ':'} {said['interrupts']} interrupts; {'; '.join(loads)}; {sums}"
 
     def program(name, kernel, keep, argument, card):
-        """A C program of this folder with the card to itself. @return "ok" and what it says, or what is wrong"""
+        """A C program of this folder that has the card to itself. @return "ok" and its output, or the fault"""
         here, built, said = os.path.dirname(os.path.abspath(__file__)), os.path.join(keep, name), os.path.join(keep, "said")
         subprocess.run(["cc", "-O2", "-I", os.path.join(ROOT, "include"), os.path.join(here, name + ".c"), "-o", built], check=True)
         script = f"insmod $MODULE || exit 9\n{built} {argument} >$KEEP/said; status=$?\nrmmod offhook && exit $status"
@@ -233,14 +233,14 @@ trap 'kill $guard $crypto; wait $guard || exit 6; wait $crypto || exit 5' EXIT""
             return ("ok" if status == 0 else f"status {status}") + ": " + file.read().strip()
 
     def cells(kernel, keep):
-        # Nobody reads what the far end sends, and writes are no whole cells.
+        # The far end's data are not read, and writes are not whole cells.
         sent = os.path.join(keep, "sent")
         with open(sent, "wb") as file:
             file.write(octets_to_send(2000 * CELL_OCTETS))
         return program("cell_rings", kernel, keep, "2.5", ["--pump", "dmt", "--send", sent])
 
     def unread(kernel, keep):
-        # The line waits for who reads the log.
+        # The line waits for the reader of the log.
         return program("unread_log", kernel, keep, "", [])
 
     cases = {"switch": switch, "cells": cells, "unread": unread, "shortage": functools.partial(shortage, bench), "fpu": fpu,
@@ -259,7 +259,7 @@ trap 'kill $guard $crypto; wait $guard || exit 6; wait $crypto || exit 5' EXIT""
 
 
 def live(bench, options):
-    """The kernel's modem calls one of this machine, which has a second card at the line's other end."""
+    """The kernel's modem calls one of this machine, which has a second card at the other end of the line."""
     bad = 0
     for kernel in map(vm.Kernel, options.kernels):
         bench.module(kernel)
@@ -275,7 +275,7 @@ status=$?; cp /run/said $KEEP; rmmod offhook && exit $status"""
             received, heard = bytearray(), None
 
             def listen():
-                with contextlib.suppress(OSError):  # the modem ends with its card, and the terminal with it
+                with contextlib.suppress(OSError):  # the modem ends with its card, its terminal with it
                     while piece := os.read(heard, 4096):
                         received.extend(piece)
 
@@ -305,7 +305,7 @@ status=$?; cp /run/said $KEEP; rmmod offhook && exit $status"""
 
 
 def scenario_text(name):
-    """@return the scenario of this name: examples/kernel.toml, or that over V.44, or with V.90's modems at a digital trunk"""
+    """@return the scenario of this name: examples/kernel.toml, or that with V.44, or V.90's modems at a digital trunk"""
     with open(os.path.join(ROOT, "examples", "kernel.toml"), encoding="utf-8") as file:
         text = file.read()
     return {"v34": text, "v44": text + '\n[link]\ncompression = "v44"\n',
@@ -313,7 +313,7 @@ def scenario_text(name):
 
 
 def scenario(bench, options):
-    """Scenarios' calls through the kernel's driver, their records, and latencies on the card of the plain one."""
+    """Calls of scenarios with the kernel's driver, their records, and latencies on the plain scenario's card."""
     bad = 0
     contexts = [CONTEXTS.get(c, c) for c in options.contexts or ["softirq"]]
     names = chosen_cases(dict.fromkeys(("v34", "v44", "v90")), options.only)
@@ -341,7 +341,7 @@ rmmod offhook && exit $status"""
 
 
 def read_scenario(bench, status, keep, context, name):
-    """@return "ok" and figures, or what is wrong"""
+    """@return "ok" and figures, or the fault"""
     out = os.path.join(keep, "out")
     with open(os.path.join(out, "summary.json"), encoding="utf-8") as file:
         said = json.load(file)
@@ -355,15 +355,15 @@ def read_scenario(bench, status, keep, context, name):
     if min(near["sent_bps"], near["received_bps"]) < 28800:  # the line of the scenario has noise and an echo
         wrong.append(f"{near['sent_bps']} and {near['received_bps']} bit/s")
     total, counted = said["figures"]["total"], said["kernel"]
-    # A stepped clock: nothing is late, and each interrupt is one block's. The last may be under way when the call ends.
+    # A stepped clock: no block is late, and each interrupt is one block's. The last may be unfinished at the end.
     if total["blocks_late"] + total["underrun_samples"] + total["overrun_samples"] + counted["bad"] + counted["log_lost"]:
         wrong.append(f"losses {total}, {counted}")
-    # Of the log both, for the line goes on between the driver's count and the call's end.
+    # Both from the log, because the line continues between the driver's count and the call's end.
     if abs(total["blocks"] - total["interrupts"]) > 2 or counted["coalesced"] or counted["interrupts"] > total["interrupts"]:
         wrong.append(f"{total['blocks']} blocks, {total['interrupts']} interrupts, {counted}")
     lacks = [n for n in ("events.ohlog", "report.html", "trace.perfetto", "scenario.toml") if not
              os.path.exists(os.path.join(out, n))]
-    # The record is as any run's: the page can be made again from it, elsewhere.
+    # The record is like that of any run: the page can be written again from it, in another place.
     again = subprocess.run([bench.offhook, "report", out], capture_output=True, text=True, check=False)
     if lacks or again.returncode != 0:
         wrong.append(f"lacks {lacks}; {again.stderr}")
@@ -373,10 +373,10 @@ def read_scenario(bench, status, keep, context, name):
 
 
 def read_latency(keep, wrong):
-    """@return what was measured, in words"""
+    """@return the measurements, as text"""
     with open(os.path.join(keep, "latency"), encoding="utf-8") as file:
         h = json.load(file)["latency"]
-    if h["count"] < 490:  # of 500 in a second; the call may end within one
+    if h["count"] < 490:  # of 500 per second; the call may end within a second
         wrong.append(f"{h['count']} latencies")
     return f"latency of {h['count']}: {h['p50']:.1f} us, {h['max']:.1f} at most"
 
@@ -389,12 +389,12 @@ def wait_for(path):
     raise Failure(f"{path} does not appear")
 
 
-# The port with everything that it can do, on a V.34 card that rings; a call on a V.90 card.
+# All functions of the port on a V.34 card that rings; a call on a V.90 card.
 SERIAL_CASES = ("v34", "v90")
 
 
 def serial(bench, options):
-    """The kernel's serial port, with `offhook modem kernel:0` behind it."""
+    """The kernel's serial port, with `offhook modem kernel:0` at its other end."""
     bad = 0
     cases = chosen_cases(dict.fromkeys(SERIAL_CASES), options.only)
     for kernel, case in itertools.product(map(vm.Kernel, options.kernels), cases):
@@ -436,7 +436,7 @@ def call(bench, options):
     return 0 if all([cell(bench, k, c, kind) for k in options.kernels for c in options.contexts]) else 1
 
 
-# Of each: the kernels that it has without --kernel, and what it does.
+# For each command: the default kernels, and its function.
 COMMANDS = {"call": (["6.1"], call), "matrix": (vm.KERNELS, matrix), "abuse": (["6.1"], abuse),
             "live": (["6.1"], lambda bench, options: (foreign if options.program else live)(bench, options)),
             "scenario": (["6.12"], scenario), "serial": (["6.1"], serial), "experiment": (["6.12"], experiment),

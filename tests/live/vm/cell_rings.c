@@ -30,8 +30,8 @@ static void expect(int is, const char* what) {
   bad = 1;
 }
 
-/* Cells at the end of what may be read: the one that reaches beyond it is not taken, nor part of it. @return octets
- * taken */
+/* Cells at the end of readable memory: the one that extends beyond it is not accepted, not even partly. @return octets
+ * accepted */
 static uint64_t write_beyond_memory(int device) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   uint8_t* two = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
     perror("no call");
     return 1;
   }
-  for (size_t k = 0; k < sizeof octets; k += CELL) octets[k + 3] = 0x10; /* no idle cell's header */
+  for (size_t k = 0; k < sizeof octets; k += CELL) octets[k + 3] = 0x10; /* not the header of an idle cell */
   expect(write(device, octets, CELL - 1) == -1 && errno == EINVAL, "less than a cell is taken");
   expect(write(device, octets, CELL + 1) == CELL, "a cell and an octet are not a cell");
   written = CELL + write_beyond_memory(device);
@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
   expect(status.cells_unread > 0, "nothing was dropped unread");
   expect(status.hec_errors == 0 && status.delineation_losses == 0, "the line is not clean");
   read_octets = read_all(device);
-  /* That made room for what the link still holds: it comes with the blocks after it, however few looks they leave us.
+  /* That made room for data of the link: they come with the blocks after it, even if we can check only rarely.
    */
   if (ioctl(device, OH_KERNEL_GET_STATUS, &status) != 0) return 1;
   end = status.samples + 10 * BLOCK;

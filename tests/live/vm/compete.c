@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct attributes { /* struct sched_attr of Linux, which the C library does not have */
+struct attributes { /* Linux's struct sched_attr, which the C library does not have */
   uint32_t size, policy;
   uint64_t flags;
   int32_t nice;
@@ -39,7 +39,7 @@ static void work(int64_t ns) {
   }
 }
 
-/* A softirq runs at the end of send(), in the time of this thread. A number of packets would be too many for a slow CPU. */
+/* A softirq runs at the end of send(), in this thread's time. A fixed number of packets could be too many. */
 static void send_packets(int out, int in, int64_t ns) {
   static char data[512];
   const int64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ns;

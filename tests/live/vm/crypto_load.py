@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Lets the kernel encrypt with its vector registers (AES-NI by AF_ALG) until it is stopped, and compares every result with
-the first: somebody who disturbs kernel_fpu_begin() sections shows here.
+the first one, which detects disturbed kernel_fpu_begin() sections.
 
 usage: crypto_load.py SECONDS      or until SIGTERM; prints "begun", then the number of encryptions; exit status 1: one differed, 77: no AF_ALG
 """

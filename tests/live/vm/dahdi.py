@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Calls over DAHDI under Debian's kernel 6.1 in QEMU: two spans that the kernel connects (dahdi_dynamic_loc), a modem on each.
+"""Calls over DAHDI under Debian's kernel 6.1 in QEMU: two spans connected by the kernel (dahdi_dynamic_loc), a modem on each.
 
 The modules are built from Debian's dahdi-dkms with that kernel's headers, on this machine; dahdi_cfg is that of Debian's package
-dahdi. Nothing is installed: all of it is in the cache. tests/network/dahdi_call.py is what runs in the machine.
+dahdi. Nothing is installed; everything is in the cache. tests/network/dahdi_call.py runs in the machine.
 
 Usage: dahdi.py OFFHOOK ANALOGUE_END [--fetch] [--seconds S] [V34] [V90]
 """
@@ -24,7 +24,7 @@ CALL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "net
 
 
 def build(kernel, folder):
-    """The modules, in the folder of their source. Unavailable has the compiler's first error."""
+    """The modules, in their source folder. Unavailable contains the compiler's first error."""
     (source,) = glob.glob(folder + "/usr/src/dahdi-2*")
     done = subprocess.run(["make", "-C", source, "modules", f"KVERS={kernel.version()}", f"KSRC={kernel.headers()}", "DAHDI_BUILD_ALL=",
                            "CONFIG_DAHDI=m", "CONFIG_DAHDI_DYNAMIC=m", "CONFIG_DAHDI_DYNAMIC_LOC=m", "MODULES_EXTRA=dahdi_dummy"],
@@ -37,7 +37,7 @@ def build(kernel, folder):
 
 
 def prepare(kernel, fetch):
-    """All of it or nothing, once."""
+    """Everything or nothing, once."""
     os.makedirs(vm.CACHES, exist_ok=True)
     with open(CACHE + ".lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

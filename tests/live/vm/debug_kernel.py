@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A kernel that looks for mistakes, built from Debian's linux-source-6.12, and what is run under it.
+"""A debugging kernel, built from Debian's linux-source-6.12, and the tests that run under it.
 
-KUnit, lockdep, KASAN, PROVE_RCU and DEBUG_ATOMIC_SLEEP are in none of Debian's kernels. The build is
-in the cache beside them; it is resumed where it was stopped, and not made again until debug_kernel/config changes.
+None of Debian's kernels has KUnit, lockdep, KASAN, PROVE_RCU and DEBUG_ATOMIC_SLEEP. The build is in the cache
+next to them. It is resumed after an interruption, and repeated only if debug_kernel/config changes.
 """
 import fcntl
 import filecmp
@@ -20,14 +20,14 @@ from shortage import shortage
 HERE = os.path.dirname(os.path.abspath(__file__))
 CONFIG = os.path.join(HERE, "debug_kernel", "config")
 SOURCE = "linux-source-6.12"
-# Lockdep is silent after its first report, and would be in whatever follows.
+# Lockdep is silent after its first report, also in all later tests.
 CHECKS = """grep -q '^ *debug_locks: *1$' /proc/lockdep_stats || echo "WARNING: lockdep is off" >/dev/kmsg"""
 
 
 class DebugKernel(vm.Kernel):
     """The source, the build and the installed kernel, all in the cache."""
 
-    off = "b"  # it has no ACPI to switch the power off with, and QEMU ends where it would start again
+    off = "b"  # it has no ACPI to power off, and QEMU exits at a reboot
     checks = CHECKS
     tests = os.path.join(HERE, "debug_kernel", "kunit")
 
@@ -55,7 +55,7 @@ class DebugKernel(vm.Kernel):
                 self._install()
 
     def _is_built(self):
-        """@return whether what is in the cache is of the configuration as it is now"""
+        """@return whether the cache belongs to the present configuration"""
         copy = os.path.join(self.cache, "config")
         return os.path.exists(copy) and filecmp.cmp(copy, CONFIG, shallow=False)
 
@@ -86,7 +86,7 @@ class DebugKernel(vm.Kernel):
         self._make("bzImage", "modules")
 
     def _say_what_is_refused(self):
-        """A word of the configuration that this kernel does not take, for it lacks another one, is an error."""
+        """A word of the configuration that this kernel does not accept, for lack of another, is an error."""
         with open(self.built + "/.config", encoding="ascii") as file:
             has = set(file.read().splitlines())
         with open(CONFIG, encoding="ascii") as file:
@@ -99,7 +99,7 @@ class DebugKernel(vm.Kernel):
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             new = os.path.join(folder, "new")
             self._make("INSTALL_MOD_PATH=" + new, "modules_install")
-            # Not the image within: its entry for virtual machines (PVH) is no place for KASAN.
+            # Not the image inside it, because KASAN does not work with its entry for virtual machines (PVH).
             shutil.copy(self.built + "/arch/x86/boot/bzImage", new + "/vmlinux")
             vm.debian_package("busybox-static", new)
             shutil.copy(CONFIG, new)
@@ -108,7 +108,7 @@ class DebugKernel(vm.Kernel):
 
 
 def kunit(bench, kernel, keep):
-    """The glue's own tests, which run when the module is loaded."""
+    """The driver's own tests, which run when the module is loaded."""
     suites = len(glob.glob(kernel.tests + "/*_test.c"))
     status, _ = bench.in_vm(kernel, "insmod $MODULE && sleep 2 && rmmod offhook", keep, [])
     with open(os.path.join(keep, "dmesg"), encoding="utf-8", errors="replace") as file:

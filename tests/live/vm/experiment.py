@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""bench.py experiment: what each context does to others and they to it, and reservations beside the law (docs/kernel.md)."""
+"""bench.py experiment: each context's effects on other work and the reverse; reservations and the law (docs/kernel.md)."""
 
 import json
 import os
@@ -11,19 +11,19 @@ import tempfile
 import vm
 from rig import ROOT, Failure, make_folder, octets_to_send
 
-# The experiment's device: blocks of 12.5 ms, two of them queued ahead, as the seeds' modem.
+# The experiment's device: blocks of 12.5 ms, two of them queued ahead, like the modem of the papers.
 BLOCK, LEAD, EXPERIMENT_S, EXPERIMENT_OCTETS = 100, 200, 14, 8000
 EXPERIMENT_CONTEXTS = ["INT", "SOFTIRQ", "THREADED", "FIFO 50", "WORKER", "RES 8ms/16ms"]
-# (X, Y) in ms: above and below the share that the pump needs, with short and long gaps; those in the second list at ticks,
+# (X, Y) in ms: above and below the share that the pump needs, with short and long gaps; the second list is at ticks,
 # too.
 RESERVATIONS = [(8, 16), (3, 16), (2, 16), (8, 24), (4, 16), (2, 8), (1, 8)]
 AT_TICKS = RESERVATIONS[:4]
-# A clock interrupt is 4 ms (HZ 250): with HRTICK_DL a budget ends when it is spent, without at the next one.
+# A clock interrupt is 4 ms (HZ 250). With HRTICK_DL a budget ends when used up, else at the next one.
 FEATURES = "/sys/kernel/debug/sched/features"
 
 
 def build_pacer(kernel, build):
-    """@return the module that is the card's hardware in the machine (pacer/pacer.c)"""
+    """@return the module that acts as the card's hardware in the machine (pacer/pacer.c)"""
     folder = make_folder(os.path.join(build, "kernel", kernel.name + "-pacer"))
     here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pacer")
     subprocess.run(["cp", "-u", "--preserve=timestamps", *(os.path.join(here, n) for n in ("Kbuild", "pacer.c")), folder],
@@ -39,7 +39,7 @@ def build_pacer(kernel, build):
 
 
 def begin_script(pacer, line):
-    """@return what comes before the calls: the card's hardware, the driver, the line"""
+    """@return the steps before the calls: the card's hardware, the driver, the line"""
     return f"""mount -t debugfs none /sys/kernel/debug
 insmod {shlex.quote(pacer)} && insmod $MODULE && cat {shlex.quote(line)} >/dev/pacer || exit 9
 probe() {{ cyclictest -q -a 0 -t 1 -i 1000 -h 20000 "$@" >/dev/null 2>&1 & }}
@@ -47,7 +47,7 @@ probe() {{ cyclictest -q -a 0 -t 1 -i 1000 -h 20000 "$@" >/dev/null 2>&1 & }}
 
 
 def call_script(name, context, sent, before="", after=""):
-    """@return a call that leaves NAME.json, NAME.fifo, NAME.other in $KEEP. @param before, after  more of the shell"""
+    """@return a call that leaves NAME.json, NAME.fifo, NAME.other in $KEEP. @param before, after  shell text"""
     return f"""{before}
 {{ sleep 1; probe --priority=80 --json=/run/{name}.fifo; fifo=$!; probe --policy=other --json=/run/{name}.other; other=$!
 sleep {EXPERIMENT_S - 2}; kill -INT $fifo $other; wait $fifo $other; }} & probes=$!
@@ -68,7 +68,7 @@ def experiment_script(pacer, line, sent, cells):
 
 
 def read_cell(keep, name, played):
-    """@return what came of one call, and of those beside it"""
+    """@return the result of one call, and of the programs next to it"""
     with open(os.path.join(keep, name + ".json"), encoding="utf-8") as file:
         said = json.load(file)
     for probe in ("fifo", "other"):
@@ -94,7 +94,7 @@ def percentile(histogram, share):
 
 
 def law(offhook, keep, cost_us, worst_us, isr_us):
-    """@return of each X in ms the longest Y in ms for a device with the measured cost"""
+    """@return for each X in ms, the longest Y in ms for a device with the measured cost"""
     device = os.path.join(keep, "device.toml")
     with open(device, "w", encoding="ascii") as file:
         file.write(f"""name = "the kernel's modem"
@@ -120,7 +120,7 @@ max_us = {isr_us}
 
 
 def on_each_kernel(bench, options, name, tools, function):
-    """@param tools  that are needed: their Debian packages. @param function  takes bench, kernel, folder; says whether all is well.
+    """@param tools  the required ones: their Debian packages. @param function  (bench, kernel, folder); whether it passed.
     @return an exit status"""
     for tool, package in tools.items():
         if shutil.which(tool) is None:
@@ -143,7 +143,7 @@ def experiment(bench, options):
 
 
 def prepare(bench, kernel, keep):
-    """@return the card's module, the line's recording, what is sent, and the hash of what is played without a loss"""
+    """@return the card's module, the line's recording, the sent data, and the samples' hash of a lossless call"""
     pacer, line, sent = build_pacer(kernel, bench.options.build), os.path.join(keep, "line"), os.path.join(keep, "sent")
     with open(sent, "wb") as file:
         file.write(octets_to_send(EXPERIMENT_OCTETS))
@@ -153,7 +153,7 @@ def prepare(bench, kernel, keep):
 
 
 def experiment_on(bench, kernel, keep):
-    """@return whether every call without a loss sent the samples of user space"""
+    """@return whether every call without losses sent the samples of user space"""
     pacer, line, sent, played = prepare(bench, kernel, keep)
     contexts = [(f"context{n}", context, True) for n, context in enumerate(EXPERIMENT_CONTEXTS)]
     reservations = [(f"res-{x}-{y}{'' if hrtick else '-tick'}", f"RES {x}ms/{y}ms", hrtick)
@@ -167,7 +167,7 @@ def experiment_on(bench, kernel, keep):
 
 
 def show_experiment(bench, kernel, keep, contexts, cells):
-    """Prints the tables. @return whether every call without a loss sent the samples of user space"""
+    """Prints the tables. @return whether every call without losses sent the samples of user space"""
     print(f"{kernel.name}: a call of {EXPERIMENT_S} s, blocks of {BLOCK} samples, {LEAD} queued ahead; an instruction is 4 ns.\n"
           f"{'':14} {'pending':>15} {'latency, us':>15} {'service, us':>15} {'cyclictest 80':>15} {'SCHED_OTHER':>15} {'card':>6} "
           f"{'lost':>6} samples\n"
@@ -181,7 +181,7 @@ def show_experiment(bench, kernel, keep, contexts, cells):
               f"{percentile(c['fifo']['histogram'], 0.99):7} {c['fifo']['max']:7} "
               f"{percentile(c['other']['histogram'], 0.99):7} {c['other']['max']:7} {c['late_us']:6} {c['lost']:6} "
               f"{'the same' if c['same'] else 'others'}")
-    cost = cells["context3"]["service_time"]  # a thread's, less what preempts it: cyclictest
+    cost = cells["context3"]["service_time"]  # time of a thread without its preemptions: cyclictest
     said, longest = law(bench.offhook, keep, round(cost["p50_us"]), round(cost["p999_us"]),
                         round(cells["context0"]["interrupt_to_service"]["p50_us"]))
     print(f"law: {cost['p50_us']:.0f} us a block, {cost['p999_us']:.0f} at the worst: a share of {said['share']:.3f}, gaps up to "

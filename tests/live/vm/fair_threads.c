@@ -49,7 +49,7 @@ static void note(struct thread* t, char kind, long long ns) {
   t->rows[t->count++].ns = ns;
 }
 
-// Another thread ran where the clock jumps by more than an interrupt takes.
+// Another thread ran if the clock jumps by more than an interrupt takes.
 static void spin(struct thread* t) {
   long long from = begin, last = begin, at;
   while ((at = now(CLOCK_MONOTONIC)) < end) {
@@ -94,7 +94,7 @@ static void* run(void* of) {
   return NULL;
 }
 
-// The virtual machine's spinner of SCHED_IDLE is a fair thread, too.
+// The virtual machine's spinner with SCHED_IDLE is also a fair thread.
 static void signal_idle_class(int what) {
   DIR* proc = opendir("/proc");
   for (const struct dirent* e; proc != NULL && (e = readdir(proc)) != NULL;) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's modem and another program's, for `bench.py live --program PROGRAM`."""
+"""The kernel's modem with another program's, for `bench.py live --program PROGRAM`."""
 import contextlib
 import itertools
 import json
@@ -10,13 +10,13 @@ import tempfile
 import vm
 from rig import FILE_OCTETS, Failure, octets_to_send
 
-# Of the line, and of the guest's patience. The line is that of the cell "clean" of ./dev interop.
+# Time of the line and limit for the guest. The line is that of the cell "clean" of ./dev interop.
 FOREIGN_LINE_S, FOREIGN_TIMEOUT_S = 30, 600
 FOREIGN_LINE = {"codec": '"none"', "loss_db": 6, "near_echo_db": 60, "far_echo_db": 60, "noise_dbm0": -90, "delay_ms": 10}
 
 
 def foreign(bench, options):
-    """The kernel's modem and another program's, which speaks the protocol of docs/interop.md: each calls the other."""
+    """The kernel's modem and another program's, which uses the protocol of docs/interop.md; each calls the other."""
     bad = 0
     pump = options.pump or "v34"
     about = json.loads(subprocess.run([options.program, "describe"], check=True, capture_output=True, text=True).stdout)
@@ -52,7 +52,7 @@ status=$?; cp /run/said /run/received $KEEP; rmmod offhook && exit $status"""
                             whole.append(file.read() == octets)
                     except FileNotFoundError:
                         whole.append(False)
-                # A program may clear the call down when it has everything, which is before its time: status 2.
+                # A program may clear the call down when it has received all, before the time limit: status 2.
                 good = status in (0, 2) and all(whole) and said["connected"] and said["card"] == "in call"
                 verdict = "ok" if good else f"status {status}, whole (there, here) {whole[::-1]}, {said}"
                 verdict += f", {said['tx_bit_rate']} bit/s out and {said['rx_bit_rate']} in, {said['retrains']} retrains"

@@ -24,7 +24,7 @@ static void stop(int signal) {
   stopped = 1;
 }
 
-/* One round: load, do nothing with them for a while, store. */
+/* One round: load the registers, wait, store them. */
 static void hold(const void* in, void* out, const uint32_t* mxcsr_in, uint32_t* mxcsr_out) {
   uint64_t spins = SPINS;
   __asm__ volatile(
@@ -48,7 +48,7 @@ static void* guard(void* self) {
   __asm__ volatile("stmxcsr %0" : "=m"(usual));
   clock_gettime(CLOCK_MONOTONIC, &begin);
   do {
-    const uint32_t mxcsr = which % 2 ? 0x7f80 : 0x9fc0; /* other roundings, denormals as zeros: never a kernel's */
+    const uint32_t mxcsr = which % 2 ? 0x7f80 : 0x9fc0; /* other rounding, denormals as zeros: never in the kernel */
     uint32_t left;
     for (size_t k = 0; k < sizeof in; ++k) in[k] = (uint8_t)(k * 37 + which * 101 + rounds[which]);
     hold(in, out, &mxcsr, &left);

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""bench.py replay: calls of the kernel's modem, and the same host replayed in the simulator from the kernel's own trace.
+"""bench.py replay: calls of the kernel's modem, and the same host replayed in the simulator from the kernel's trace.
 
-The calls are the experiment's (experiment.py), one a context, beside its two cyclictests. Meanwhile the kernel's scheduling is
-traced. The simulator then runs a device whose blocks cost what they cost in INT, where nothing interrupts them, in the same
-context, on a host that does what the trace has, the driver left out. Nothing of the call that is predicted goes into its
-prediction but who else had the CPU. Reservations are judged, too: sufficient in the kernel, and on the replayed host.
+The calls are those of the experiment (experiment.py), one per context, together with its two cyclictests, while the kernel's
+scheduling is traced. The simulator then runs a device in the same context, whose blocks have their cost in INT, where nothing
+interrupts them. The host replays the trace without the driver. The prediction uses only the other users of the CPU, and no
+data of the predicted call. Reservations are also judged: sufficient in the kernel, and on the replayed host.
 """
 
 import json
@@ -14,19 +14,19 @@ import subprocess
 from experiment import BLOCK, EXPERIMENT_S, FEATURES, LEAD, RESERVATIONS, begin_script, call_script, on_each_kernel, prepare, read_cell
 from rig import Failure, read_events
 
-# The kernel's, and the same of a replayed host, whose threads have their priorities. A reservation is SCHED_DEADLINE's in both,
-# above all of them, and its budget ends when it is spent (HRTICK_DL).
+# The kernel's, and the same for a replayed host, whose threads have their priorities. A reservation is SCHED_DEADLINE in both,
+# above all of them, and its budget ends when it is used up (HRTICK_DL).
 CONTEXTS = {"INT": "INT", "FIFO 50": "THR 90", **{f"RES {x}ms/{y}ms": f"RES {x}ms/{y}ms strict" for x, y in RESERVATIONS}}
-# Whose quantiles are shown; of the other reservations the verdict.
+# Those whose quantiles are shown; the other reservations have only a verdict.
 SHOWN = list(CONTEXTS)[:3]
 EVENTS = ["sched:sched_switch", "irq", "irq_vectors", "timer:hrtimer_expire_entry", "timer:hrtimer_expire_exit"]
-# The driver, and the way of the card's second CPU to interrupt the first (pacer/pacer.c).
+# The driver, and the means by which the card's second CPU interrupts the first (pacer/pacer.c).
 WITHOUT = ["offhook", "irq_work", "call_function_single"]
 QUANTILES = (0, 0.1, 0.5, 0.9, 0.99, 1)
 
 
 def read_log(offhook, path):
-    """@return of each block in order: from the interrupt to its service, us; the service, us; samples pending after it"""
+    """@return for each block in order: from the interrupt to its service, us; the service, us; samples pending then"""
     waits, works, pending, asked, begun = [], [], [], None, None
     for at, kind, argument in read_events(offhook, path):
         at /= 1000
@@ -47,7 +47,7 @@ def quantile(values, share):
 
 
 def simulate(offhook, keep, name, context, work_us, isr_us):
-    """@return read_log() of the device on the replayed host, and the samples that it lost"""
+    """@return read_log() of the device on the replayed host, and its lost samples"""
     load, scenario, out = (os.path.join(keep, name + suffix) for suffix in (".load", ".toml", ".out"))
     subprocess.run([offhook, "trace", os.path.join(keep, name + ".dat"), "--without", *WITHOUT, "-o", load],
                    stdout=subprocess.DEVNULL, check=True)
@@ -100,7 +100,7 @@ def replay(bench, options):
 
 
 def replay_on(bench, kernel, keep):
-    """Prints the table. @return whether every call without a loss sent the samples of user space"""
+    """Prints the table. @return whether every call without losses sent the samples of user space"""
     pacer, line, sent, played = prepare(bench, kernel, keep)
     script = begin_script(pacer, line)
     events = " ".join("-e " + e for e in EVENTS)
@@ -114,7 +114,7 @@ def replay_on(bench, kernel, keep):
         raise Failure(f"status {status}")
     said = {context: read_cell(keep, name, played) for context, name in names.items()}
     measured = {context: read_log(bench.offhook, os.path.join(keep, name + ".ohlog")) for context, name in names.items()}
-    waits_us, work_us, _ = measured["INT"]  # where nothing interrupts: what the device costs
+    waits_us, work_us, _ = measured["INT"]  # if nothing interrupts: the cost of the device
     isr_us = max(0.001, quantile(waits_us, 0.5))
     heads = " ".join(f"{f'{100 * q:g} %':>9}" for q in QUANTILES)
     print(f"{kernel.name}: calls of {EXPERIMENT_S} s, and the same host replayed in the simulator; an instruction is 4 ns\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the commands of bench.py need: the module for a kernel, `offhook line card` beside a virtual machine, a call."""
+"""Common parts of bench.py's commands: the module for a kernel, `offhook line card` beside a VM, a call."""
 
 import contextlib
 import dataclasses
@@ -23,17 +23,17 @@ import vm
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, os.pardir))
 sys.path.insert(0, os.path.join(ROOT, "tests", "cli"))
 import text_keys  # noqa: E402
-# The names of the command line, and the grammar's (driver/context/context_spec.h).
+# The names on the command line and those of the grammar (driver/context/context_spec.h).
 CONTEXTS = {"irq": "INT", "softirq": "SOFTIRQ", "threaded": "THREADED", "thread": "FIFO 50", "reservation": "RES 8ms/16ms",
             "worker": "WORKER"}
-# Of the line: start-up, the file both ways, and some.
+# In line time: start-up, the file in both directions, and a reserve.
 CALL_SECONDS = {"v90": 21, "v34": 16, "v32bis": 24, "v22bis": 80, "dmt": 2.5}
-BLOCKS = {"v90": 80, "v34": 80, "v32bis": 80, "v22bis": 80, "dmt": 1104}  # of the line: 10 ms, 4 ms
-# A card of 2208 kHz received, on a loop that carries full rate (examples/adsl.toml); the pump takes the card's rate.
+BLOCKS = {"v90": 80, "v34": 80, "v32bis": 80, "v22bis": 80, "dmt": 1104}  # in line time: 10 ms, 4 ms
+# A card that receives 2208 kHz, on a loop for full rate (examples/adsl.toml); the pump uses the card's rate.
 FULL_RATE = ["--set", "device=full-rate-dsl", "--set", "loop.cable=CSA 6"]
 FILE_OCTETS = 16000
-CELL_OCTETS = 52  # ATM's, above a DMT pump
-# What a kernel says when something is wrong with a driver.
+CELL_OCTETS = 52  # ATM cells above a DMT pump
+# Messages of a kernel when a driver is faulty.
 TROUBLE = re.compile(r"\bBUG:|WARNING:|Oops|general protection|Call Trace|rcu:.*stall|nobody cared|INFO: lockdep|"
                      r"locking correctness validator|non-static key|DEBUG_LOCKS_WARN_ON|ODEBUG:|"
                      r"scheduling while atomic|Unpatched return thunk|soft lockup|hung_task|tainted",
@@ -41,7 +41,7 @@ TROUBLE = re.compile(r"\bBUG:|WARNING:|Oops|general protection|Call Trace|rcu:.*
 
 
 class Failure(Exception):
-    """What was expected, and what came."""
+    """The expected and the actual value."""
 
 
 def chosen_cases(cases, only):
@@ -52,12 +52,12 @@ def chosen_cases(cases, only):
 
 
 def stage_module(build, folder):
-    """What DKMS would build the module from, as it is now."""
+    """The sources from which DKMS would build the module, in their present state."""
     with tempfile.TemporaryDirectory() as stage:
         subprocess.run(["cmake", "--install", build, "--component", "kernel", "--prefix", stage], check=True,
                        stdout=subprocess.DEVNULL)
         (source,) = os.scandir(os.path.join(stage, "src"))
-        # What is gone goes, and only what is new is copied, so that make does only what is needed.
+        # Removes old files and copies only new ones, so that make does only the necessary work.
         for path in glob.glob(folder + "/**/*.c*", recursive=True) + glob.glob(folder + "/**/*.h", recursive=True):
             if not os.path.exists(os.path.join(source.path, os.path.relpath(path, folder))):
                 os.unlink(path)
@@ -68,7 +68,7 @@ def build_module(kernel, build):
     """@return the module for this kernel"""
     folder = os.path.join(build, "kernel", kernel.name)
     stage_module(build, folder)
-    if kernel.tests:  # beside the glue, and linked with it
+    if kernel.tests:  # next to the driver, and linked with it
         subprocess.run(["cp", "-r", "-u", "--preserve=timestamps", kernel.tests, folder + "/driver/linux"], check=True)
     made = subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", kernel.headers(), "M=" + folder,
                            "CXX=" + ("ccache g++" if shutil.which("ccache") else "g++"), "modules"],
@@ -85,7 +85,7 @@ def make_folder(path):
 
 
 def read_events(offhook, log):
-    """@return of each event of a log in order: ns, kind, argument"""
+    """@return for each event of a log in order: ns, kind, argument"""
     said = subprocess.run([offhook, "report", "export", "--csv", "-", log], capture_output=True, text=True, check=True).stdout
     for line in said.splitlines()[1:]:
         at, _, kind, _, _, argument = line.split(",")
@@ -93,7 +93,7 @@ def read_events(offhook, log):
 
 
 def instructions(offhook, log):
-    """What an interrupt costs besides the pump, from the log of a machine whose clock counts instructions.
+    """The cost of an interrupt without the pump, from the log of a machine whose clock counts instructions.
     @return medians: of the interrupt routine; of a service's own steps before and after the pump; of the pump with the copy
     of its output"""
     isr, own, pump, last = [], [], [], {}
@@ -114,33 +114,33 @@ def octets_to_send(n):
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """What a call is: the same in the kernel and in user space."""
+    """Properties of a call that are the same in the kernel and in user space."""
 
     pump: str = "v34"
     v42: bool = True
-    block: int = 0  # samples an interrupt; 0: what the pump usually has
-    line_seconds: float = 0  # 0: as long as start-up and file take
-    full_rate: bool = False  # of a DMT pump; else G.lite
-    far_training: float = 0  # seconds that the far modem trains longer than the kernel's
+    block: int = 0  # samples per interrupt; 0: the pump's usual number
+    line_seconds: float = 0  # 0: the time that start-up and file take
+    full_rate: bool = False  # for a DMT pump; otherwise G.lite
+    far_training: float = 0  # additional training time of the far modem, in seconds
 
     def seconds(self):
         return (self.line_seconds or CALL_SECONDS[self.pump]) + self.far_training
 
     def octets(self):
-        """@return what is sent each way; above a DMT pump whole cells"""
+        """@return the data sent in each direction; above a DMT pump, whole cells"""
         return octets_to_send(FILE_OCTETS // CELL_OCTETS * CELL_OCTETS if self.pump == "dmt" else FILE_OCTETS)
 
     def __str__(self):
         return self.pump + ("" if self.v42 else " N0") + (" full" if self.full_rate else "") + (" late" if self.far_training else "")
 
     def at_the_card(self):
-        """@return what `offhook line card` is told besides the file"""
+        """@return arguments of `offhook line card` in addition to the file"""
         return ["--pump", self.pump, "--hash", str(self.seconds()), *([] if self.v42 else ["--no-v42"]),
                 *(FULL_RATE if self.full_rate else []),
                 *(["--far-training", str(self.far_training)] if self.far_training else [])]
 
     def in_the_kernel(self):
-        """@return what `offhook modem kernel` is told besides file and context"""
+        """@return arguments of `offhook modem kernel` in addition to file and context"""
         return ["--pump", self.pump, "--seconds", str(self.seconds()), "--block", str(self.block or BLOCKS[self.pump]),
                 *([] if self.v42 else ["--no-v42"])]
 
@@ -154,7 +154,7 @@ def reference(offhook, kind, sent):
 
 
 class Ledger:
-    """What has been shown already of this module and this program: a long command that was stopped goes on where it was."""
+    """Results for this module and this program, so that an interrupted command can resume."""
 
     def __init__(self, bench, kernel, name):
         self.path = os.path.join(bench.options.build, "kernel", name + ".jsonl")
@@ -165,7 +165,7 @@ class Ledger:
         self.of = digest.hexdigest()
 
     def entries(self):
-        """@return what add() was given, of the same module and program"""
+        """@return the results given to add() for the same module and program"""
         if not os.path.exists(self.path):
             return []
         with open(self.path, encoding="ascii") as file:
@@ -198,7 +198,7 @@ class Card:
             os.unlink(self.ram)
 
     def calls(self):
-        """@return what it says of each call, once the machine is gone."""
+        """@return its output for each call, after the machine has ended"""
         if self.process.poll() is None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(2)
@@ -220,8 +220,8 @@ class Bench:
         return self.modules[kernel.name]
 
     def in_vm(self, kernel, script, keep, card_arguments, beside=None, boot="", **more):
-        """Runs a script in the machine. $MODULE and $OFFHOOK are there. @param beside  called when the card listens
-        @return status, what the card says"""
+        """Runs a script in the machine. $MODULE and $OFFHOOK are set. @param beside  called when the card listens
+        @return status, output of the card"""
         qemu = kernel.machine(self.options.fetch)
         whole = f"MODULE={shlex.quote(self.module(kernel))}; OFFHOOK={shlex.quote(self.offhook)}\n(" + script + \
             f'\n)\nstatus=$?\n{kernel.checks}\ndmesg >"$KEEP/dmesg"; exit $status'
@@ -241,11 +241,11 @@ class Bench:
         return status, calls
 
     def call(self, kernel, contexts, kind, keep, more="", beside="", boot=""):
-        """One call. @param beside  shell commands, run before it  @return what the kernel's side and the card say of it"""
+        """One call. @param beside  shell commands run before it  @return the outputs of the kernel's side and the card"""
         sent, far = (os.path.join(keep, name) for name in ("sent", "far-received"))
         with open(sent, "wb") as file:
             file.write(kind.octets())
-        # Files of the call go to the guest's own memory first: the card does not wait for a slow disk of the host.
+        # Files of the call are first written to the guest's memory: the card does not wait for the host's disk.
         named = " ".join(shlex.quote(c) for c in contexts)
         script = f"""insmod $MODULE && $OFFHOOK modem kernel {shlex.join(kind.in_the_kernel())} --context {named} \
             --send {shlex.quote(sent)} --receive /run/near-received --log /run/call.ohlog {more} >/run/kernel.json
@@ -257,7 +257,7 @@ class Bench:
         return self.summary(status, keep, calls, sent)
 
     def summary(self, status, keep, calls, sent):
-        """@return what the kernel's side and the card say of the last call, and whether the files that arrived are whole"""
+        """@return the outputs of the kernel's side and the card for the last call, and whether its files are whole"""
         try:
             with open(os.path.join(keep, "kernel.json"), encoding="ascii") as file:
                 said = json.load(file)
@@ -274,12 +274,12 @@ class Bench:
         return said
 
     def undescribed(self, name, said):
-        """@return how a document and its description in `offhook help keys json` differ, a line each"""
+        """@return a document's differences from its description in `offhook help keys json`, one line each"""
         text = subprocess.run([self.offhook, "help", "keys", "json", name], capture_output=True, text=True, check=True).stdout
         return text_keys.differences("json", name, text_keys.documents(text)[name], set(text_keys.paths(said)))
 
     def verdict(self, said, kind):
-        """@return "ok", or what is wrong"""
+        """@return "ok", or the fault"""
         wrong = list(said["undescribed"])
         if said["status"] != 0:
             wrong.append(f"status {said['status']}")

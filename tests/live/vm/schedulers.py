@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The simulator's Linux schedulers beside Linux: the same threads in a virtual machine and in `offhook schedule`.
+"""The simulator's Linux schedulers against Linux: the same threads in a VM and in `offhook schedule`.
 
     tests/live/vm/schedulers.py build/release/src/offhook [--kernel 6.12] [--keep FOLDER] [--fetch]
 
 Three systems on one CPU: fair hogs; hogs of two nice values beside a thread that sleeps; a SCHED_FIFO hog beside a fair
-one. In the machine each thread looks at the clock (fair_threads.c). A row for each measure and thread: how many, and the
-quantiles of both, in ms. With --keep what the machine said stays there, and is read instead of running it again.
+one. In the machine each thread reads the clock (fair_threads.c). Each measure and thread has a row: the number, and the
+quantiles of both in ms. With --keep the machine's output is kept, and read instead of another run.
 
-Exit status: 0, 1 when FOLDER is another kernel's, 77 when the machine cannot be had, or its own status.
+Exit status: 0; 1 if FOLDER belongs to another kernel; 77 if the machine is not available; or its own status.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SYSTEMS = {
     "sleeper": (4, ["hog:0", "hog:5", "sleeper:0"]),
     "starved": (3.2, ["fifo:50", "hog:0"]),
 }
-TICK_COST_NS = 100_000  # of the machine's clock interrupt, where an instruction takes 16 ns
+TICK_COST_NS = 100_000  # of the machine's clock interrupt, if an instruction takes 16 ns
 PERIOD_NS, WORK_NS, GAP_NS = 10_300_000, 500_000, 200_000  # as in fair_threads.c
 MEASURES = ("stretch", "wait", "latency", "response")
 QUANTILES = (0, 0.1, 0.5, 0.9, 1)
@@ -96,12 +96,12 @@ def simulated(offhook: pathlib.Path, scheduler: str, seconds: float, threads: li
             if event in ("preempt", "throttle"):
                 of[-1][1] = at
             elif event == "replenish":
-                continue  # it may run again; whether it does a resume says
+                continue  # it may run again; a resume event shows whether it does
             elif of and at - of[-1][1] <= GAP_NS:
                 of[-1][1] = None
             else:
                 of.append([at, None])
-    for name, of in runs.items():  # the first and the last stretch are cut off by the ends of the run
+    for name, of in runs.items():  # the ends of the run truncate the first and the last interval
         rows["wait", name] = [
             after[0] - before[1] for before, after in zip([[0, 0], *of], of, strict=False) if after[0] > 0
         ]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""/dev/ttySM0 as a program sees it that dials, in a virtual machine with the module, a card that rings, and a far modem
-that sends a file: lines, AT commands, a call, hang-up by command and by the carrier, the device taken away.
+"""/dev/ttySM0 for a program that dials, in a virtual machine with the module, a card that rings, and a far modem that
+sends a file: lines, AT commands, a call, hang-up by command and by loss of carrier, removal of the device.
 
-usage: serial_port.py OFFHOOK SENT RECORD [v90]     SENT: both ends send it; RECORD: folder for what the modem records;
-v90: one call instead, on a card of a digital trunk
+usage: serial_port.py OFFHOOK SENT RECORD [v90]     SENT: the file that both ends send; RECORD: folder for the modem's
+recordings; v90: only one call, on a card of a digital trunk
 """
 import array
 import contextlib
@@ -23,7 +23,7 @@ import tty
 OFFHOOK, SENT, RECORD = sys.argv[1:4]
 ON_A_TRUNK = sys.argv[4:] == ["v90"]
 PORT, MODULE = "/dev/ttySM0", "offhook"
-TRAINING_S, ANSWER_S = 150, 20  # of the guest's time, which is instructions
+TRAINING_S, ANSWER_S = 150, 20  # in the guest's time, which counts instructions
 
 
 def check(condition, what):
@@ -68,7 +68,7 @@ class Port:
         return dict(zip(("cts", "dsr", "rng", "dcd"), counts, strict=False))
 
     def queued(self):
-        """@return octets that the modem has not taken"""
+        """@return octets that the modem has not read"""
         octets = array.array("i", [0])
         fcntl.ioctl(self.fd, termios.TIOCOUTQ, octets)
         return octets[0]
@@ -111,11 +111,11 @@ def transfer(port, octets):
         return octets in port.take()[at:] and sent == len(octets)
 
     check(wait_until(on, 120), f"{len(octets)} octets both ways")
-    time.sleep(4)  # of the guest's: what was sent gets there
+    time.sleep(4)  # in the guest's time: the sent data arrive
 
 
 def on_a_trunk(octets):
-    """V.90 by AT commands: what a card of its samples has, and a call."""
+    """V.90 by AT commands: the modulations of a card with its samples, and a call."""
     modem = run_modem("--out", RECORD)
     port = Port()
     check(wait_until(lambda: port.has(termios.TIOCM_DSR)), "DSR comes with the modem")

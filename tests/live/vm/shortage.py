@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Every step of the driver that can find memory or a resource short finds it so, once: of probe, and of a call's start.
+"""Every step of the driver that may lack memory or a resource fails once: in probe, and at the start of a call.
 
-Each is a call of the module to the kernel that fail_nth/fail_nth.c makes fail. Probe must give the device up, and leave
-nothing behind; a call must not begin, and the program must be told why; and then a whole call must go as ever.
+Each step is a call from the module to the kernel that fail_nth/fail_nth.c makes fail. Probe must fail without leaving
+anything behind. A call must not begin, and the program must get the reason. Then a complete call must succeed.
 """
 import os
 import re
@@ -13,7 +13,7 @@ from rig import Failure, Kind, make_folder
 
 ENOMEM = -12
 KZALLOC, VZALLOC, VMALLOC_USER = "kmalloc_trace|__kmalloc_cache_noprof", "vzalloc(_noprof)?", "vmalloc_user(_noprof)?"
-# (what it is for, the kernel's function by any of its names, what it returns, which call of it)
+# (purpose, names of the kernel's function, its return value, number of the call)
 PROBE = (
     ("the device", KZALLOC, 0, 1),
     ("the PCI device", "pcim_enable_device", ENOMEM, 1),
@@ -33,7 +33,7 @@ PROBE = (
 )
 
 
-# As PROBE, of a call's start.
+# As PROBE, for a call's start.
 START = (
     ("the modem's queues", KZALLOC, 0, 1),
     ("octets to the line", "__kfifo_alloc(_noprof)?", ENOMEM, 1),
@@ -57,14 +57,14 @@ def build_fail_nth(kernel, build):
 
 
 def symbol_of(module, pattern):
-    """@return the one of a function's names that this module has been linked against"""
+    """@return the name of a function with which this module was linked"""
     shown = subprocess.run(["nm", "-u", module], capture_output=True, text=True, check=True).stdout.split()
     (symbol,) = [name for name in shown if re.fullmatch(pattern, name)]
     return symbol
 
 
 def shortage_script(bench, kernel, kind):
-    """@return shell commands that leave a line a step in /run/steps: phase, status, hits, what is left"""
+    """@return shell commands that leave one line per step in /run/steps: phase, status, hits, remainders"""
     module, fail = bench.module(kernel), build_fail_nth(kernel, bench.options.build)
     script = f"""insmod $MODULE || exit 9
 at=/sys/bus/pci/drivers/offhook; device=$(basename $(ls -d $at/0000:*))
@@ -91,7 +91,7 @@ rmmod offhook || exit 6"""
 
 
 def shortage(bench, kernel, keep):
-    """@return "ok" and how many steps, or what is wrong"""
+    """@return "ok" and the number of steps, or the fault"""
     kind = Kind(v42=not bench.options.no_v42)
     said = bench.call(kernel, ["FIFO 50"], kind, keep, beside=shortage_script(bench, kernel, kind))
     verdict = bench.verdict(said, kind)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is asked of the module's source without running it: sparse, checkpatch and Coccinelle, DKMS."""
+"""Checks of the module's source without running it: sparse, checkpatch and Coccinelle, DKMS."""
 import glob
 import os
 import re
@@ -12,7 +12,7 @@ from rig import ROOT, Failure, make_folder, stage_module
 
 
 def sparse(bench, options):
-    """The C of driver/linux, looked at by sparse with the headers of each kernel."""
+    """Runs sparse over the C of driver/linux, with the headers of each kernel."""
     if shutil.which("sparse") is None:
         raise vm.Unavailable("no sparse (Debian: sparse)")
     bad = 0
@@ -32,12 +32,12 @@ def sparse(bench, options):
 
 
 def style(bench, options):
-    """checkpatch --strict, and every semantic patch that coccicheck would try, over driver/linux."""
+    """checkpatch --strict, and every semantic patch that coccicheck would run, over driver/linux."""
     if shutil.which("spatch") is None:
         raise vm.Unavailable("no spatch (Debian: coccinelle)")
     scripts, folder = vm.kernel_scripts(), os.path.join(ROOT, "driver", "linux")
     files = sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith((".c", ".h")))
-    # The layout of a tracepoint's macros is the kernel's own, and --strict's is another: trace.h goes without it.
+    # The layout of a tracepoint's macros is the kernel's own, not --strict's: trace.h is checked without it.
     said = ""
     for strict, some in ((["--strict"], [f for f in files if not f.endswith("trace.h")]), ([], [folder + "/trace.h"])):
         said += subprocess.run([os.path.join(scripts, "checkpatch.pl"), "--no-tree", "--no-summary", "--terse", "--quiet",

@@ -17,15 +17,15 @@
 
 enum {
   BLOCK = 80,
-  MANY = 1100, /* events unread, a little more than the driver bears (driver/linux/hardware.c) */
-  HELD = 40,   /* blocks; of these `offhook line card` moves one by itself in 100 ms */
-  FREE = 100,  /* less than MANY events of them */
+  MANY = 1100, /* unread events, slightly more than the driver tolerates (driver/linux/hardware.c) */
+  HELD = 40,   /* blocks; `offhook line card` moves one of them by itself every 100 ms */
+  FREE = 100,  /* they cause less than MANY events */
 };
 
 static volatile const struct oh_event* events;
 static int device;
 
-/* @return s until so many blocks more are served */
+/* @return seconds until this many more blocks are served */
 static double seconds_of(unsigned blocks) {
   struct oh_kernel_status status = {.struct_size = sizeof status};
   struct timespec begun, now;
@@ -42,7 +42,7 @@ static double seconds_of(unsigned blocks) {
   return (double)(now.tv_sec - begun.tv_sec) + 1e-9 * (double)(now.tv_nsec - begun.tv_nsec);
 }
 
-/* @return events that are there */
+/* @return number of available events */
 static size_t unread(void) {
   size_t n = 0;
 

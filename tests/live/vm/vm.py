@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Run a command under Debian's kernel, in a virtual machine that sees this machine's files.
+"""Runs a command under Debian's kernel, in a virtual machine that can read this machine's files.
 
-This kernel may lack what a test needs (PPP, a sound card). The machine is QEMU's, translated (TCG: no KVM is needed),
-and boots in seconds: no disk image, but the host's root over 9p, read-only, under a tmpfs that takes all writes. The
-command runs as root at the same path as on the host, with the same programs and libraries; its output comes here and
-its exit status is ours. Files it leaves in the folder $KEEP are on the host afterwards (--keep FOLDER).
+This kernel may lack what a test needs (PPP, a sound card). The machine is QEMU with translation (TCG, no KVM needed),
+and boots in seconds. It has no disk image, but the host's root over 9p, read-only, under a tmpfs for all writes. The
+command runs as root at the same path as on the host, with the same programs and libraries. Its output and exit status
+are those of this program. Files that it leaves in the folder $KEEP are copied to the host (--keep FOLDER).
 
-The guest's clock counts its instructions (-icount), of which it always has some: a spinner of the lowest priority runs
-when nothing else does. So a busy host makes the guest slower in the eyes of this machine, not late in its own: a modem
-call there misses no deadline because another process ran here.
+The guest's clock counts its instructions (-icount). A spinner of the lowest priority runs when nothing else does, so
+the clock always advances. A busy host makes the guest slower, but not late by its own clock: a modem call there misses
+no deadline because of a process here.
 
-Exit status: the command's; 77 when QEMU or the kernel cannot be had (with the reason); 124 when time was up.
+Exit status: the command's; 77 without QEMU or the kernel (with the reason); 124 after the time limit.
 """
 import argparse
 import contextlib
@@ -30,10 +30,10 @@ import tempfile
 
 SKIPPED, TIME_IS_UP, NO_BOOT = 77, 124, 125
 CACHES = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "offhook")
-# What Debian 12's archives have, by the package that always stands for the newest build.
+# What Debian 12's archives have, by the metapackage of the newest build.
 KERNELS = {"6.1": "linux-image-amd64", "6.1-rt": "linux-image-rt-amd64",
            "6.12": "linux-image-6.12-amd64", "6.12-rt": "linux-image-6.12-rt-amd64"}
-# What the initial RAM disk needs until it has the root; all else is loaded from the root by modprobe.
+# Modules that the initial RAM disk needs until it has the root; modprobe loads all others from the root.
 BOOT_MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay")
 INIT = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
@@ -60,7 +60,7 @@ mount -t 9p -o $options keep mnt
 mount --bind /lower{modules_folder} lib/modules
 exec switch_root /root /bin/sh /mnt/.start
 """
-# Nothing but the initial RAM disk until the command is over: what is suspended must not hold the root (9p does not come
+# Only the initial RAM disk until the command ends: a suspended machine must not use the root (9p does not come
 # back from it).
 INIT_IN_RAM = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
@@ -83,8 +83,8 @@ START = """ip link set lo up
 {process_1}
 """
 ALONE = "setsid -w sh /mnt/.command </dev/null >/dev/hvc0 2>&1"
-# Masked is what systemd would do to the host's files, for that takes minutes over 9p and is lost anyway, and the devices
-# of the start: tests plug in what they want.
+# Masks what systemd would do to the host's files, which takes minutes over 9p and is lost anyway, and the devices
+# that exist at the start, because tests plug in their own.
 SYSTEMD = """mkdir -p /run/systemd/system
 cd /run/systemd/system
 for unit in tmpfiles-setup tmpfiles-setup-dev journal-flush sysusers random-seed update-done udev-trigger; do
@@ -112,7 +112,7 @@ sleep 60
 # An instruction takes 2^SHIFT ns of the guest's time.
 SHIFT = 2
 INSTRUCTION_NS = 1 << SHIFT
-# Where the guest is idle its clock is the host's, and late when QEMU does not get a CPU at once.
+# While the guest is idle, its clock is the host's, and is late if QEMU does not get a CPU immediately.
 SPINNER = "chrt --idle 0 sh -c 'while :; do :; done' &"
 
 
@@ -130,7 +130,7 @@ def debian_package(name, into):
 
 
 def kernel_scripts():
-    """@return the folder with checkpatch.pl and the semantic patches of Debian's kernel 6.1; fetched once, 139 MB"""
+    """@return the folder with checkpatch.pl and the semantic patches of Debian's kernel 6.1, fetched once, 139 MB"""
     folder = os.path.join(CACHES, "linux-scripts")
     os.makedirs(CACHES, exist_ok=True)
     with open(folder + ".lock", "w", encoding="ascii") as lock:
@@ -147,10 +147,10 @@ def kernel_scripts():
 
 
 class Kernel:
-    """One of Debian's kernels, in the cache: /vmlinux, /lib/modules and busybox; its headers beside it."""
+    """One of Debian's kernels in the cache: /vmlinux, /lib/modules and busybox, with its headers beside."""
 
-    off = "o"  # the key of sysrq that ends the machine
-    checks = ""  # shell commands that let the kernel's log say what it knows, after a run of bench.py
+    off = "o"  # the sysrq key that ends the machine
+    checks = ""  # shell commands that make the kernel's log print its findings, after a run of bench.py
     tests = None  # the folder of tests that are part of the module
 
     def __init__(self, name):
@@ -164,7 +164,7 @@ class Kernel:
         return version
 
     def package(self):
-        """@return the package that the metapackage stands for now."""
+        """@return the package to which the metapackage refers now"""
         meta = KERNELS[self.name]
         shown = subprocess.run(["apt-cache", "depends", meta], capture_output=True, text=True, check=False)
         names = [w for w in shown.stdout.split() if w.startswith("linux-image-") and w[12].isdigit() and w != meta]
@@ -173,7 +173,7 @@ class Kernel:
         return names[0]
 
     def fetch(self):
-        """All of it or nothing, once."""
+        """Everything or nothing, once."""
         os.makedirs(CACHES, exist_ok=True)
         with open(self.cache + ".lock", "w", encoding="ascii") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -190,7 +190,7 @@ class Kernel:
                 os.unlink(self.failure)
 
     def lacks(self, what):
-        """@return what is missing, why fetching it failed if it was tried, and the command that fetches it"""
+        """@return what is missing, why an attempted fetch failed, and the command that fetches it"""
         tried = ""
         with contextlib.suppress(FileNotFoundError), open(self.failure, encoding="utf-8") as file:
             tried = f" (fetching failed: {file.read()})"
@@ -209,7 +209,7 @@ class Kernel:
             os.rename(new, self.cache)
 
     def _fetch_headers(self):
-        """What modules of that kernel are built with."""
+        """Headers and tools to build modules for that kernel."""
         print(f"[vm] fetching its headers into {self.headers_cache}", file=sys.stderr, flush=True)
         version = self.version()
         with tempfile.TemporaryDirectory(dir=CACHES) as folder:
@@ -218,15 +218,15 @@ class Kernel:
             common = base + "-common" + ("-rt" if flavour.startswith("rt-") else "")
             for name in (version, common):
                 debian_package("linux-headers-" + name, new)
-            # 6.1's tools serve all builds of 6.1, 6.12's each their own.
+            # The tools of 6.1 fit all builds of 6.1; each build of 6.12 has its own.
             kbuild = ".".join(version.split(".")[:2]) if version.startswith("6.1.") else base
             debian_package("linux-kbuild-" + kbuild, new)
-            for makefile in glob.glob(f"{new}/usr/src/linux-headers-*/Makefile"):  # one line: include the common one's
+            for makefile in glob.glob(f"{new}/usr/src/linux-headers-*/Makefile"):  # one line: include the common one
                 with open(makefile, encoding="ascii") as file:
                     text = file.read().replace(" /usr/src/", f" {self.headers_cache}/usr/src/")
                 with open(makefile, "w", encoding="ascii") as file:
                     file.write(text)
-            for link in glob.glob(f"{new}/usr/src/linux-headers-*/*"):  # to the tools, absolute
+            for link in glob.glob(f"{new}/usr/src/linux-headers-*/*"):  # path to the tools, absolute
                 if os.path.islink(link) and os.readlink(link).startswith("/"):
                     target = self.headers_cache + os.readlink(link)
                     os.unlink(link)
@@ -234,13 +234,13 @@ class Kernel:
             os.rename(new, self.headers_cache)
 
     def headers(self):
-        """@return the folder to give to `make -C`; Unavailable says what is missing."""
+        """@return the folder for `make -C`; Unavailable explains what is missing."""
         if not os.path.exists(self.cache) or not os.path.exists(self.headers_cache):
             raise self.lacks(f"kernel headers in {self.headers_cache}")
         return f"{self.headers_cache}/usr/src/linux-headers-{self.version()}"
 
     def machine(self, fetch):
-        """@return QEMU's path. The kernel is in the cache when this returns; Unavailable says what is missing."""
+        """@return QEMU's path. The kernel is then in the cache; Unavailable explains what is missing."""
         os.environ["PATH"] += ":/usr/sbin:/sbin"
         for tool in ("qemu-system-x86_64", "modprobe", "depmod"):
             if shutil.which(tool) is None:
@@ -252,8 +252,8 @@ class Kernel:
         return shutil.which("qemu-system-x86_64")
 
     def initial_ram_disk(self, ram=(), command=""):
-        """@param ram  files that are there besides, at their paths  @return busybox, the modules that find the root, and
-        INIT; with files INIT_IN_RAM, which runs the command."""
+        """@param ram  additional files, at their paths  @return busybox, the modules that find the root, and INIT, or
+        with files INIT_IN_RAM, which runs the command."""
         shown = subprocess.run(["modprobe", "-d", self.cache, "-S", self.version(), "--show-depends", "-a", *BOOT_MODULES],
                                capture_output=True, text=True, check=True)
         modules = dict.fromkeys(line.split()[1] for line in shown.stdout.splitlines() if line.startswith("insmod"))
@@ -273,20 +273,20 @@ class Kernel:
 
 
 def with_libraries(program):
-    """@return the program's path and those of all that it is linked with."""
+    """@return the paths of the program and of all its shared libraries"""
     shown = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     return [program, *(word for line in shown.splitlines() for word in line.split() if word.startswith("/"))]
 
 
 def uncompressed(image):
-    """@return the ELF image within a bzImage: QEMU starts it by its PVH entry, without minutes of unpacking."""
+    """@return the ELF image in a bzImage, which QEMU starts by its PVH entry, without minutes of unpacking"""
     start = image.find(b"\xfd7zXZ\0")
     if start >= 0:
         return lzma.LZMADecompressor(lzma.FORMAT_XZ).decompress(image[start:])
     start = image.find(b"\x28\xb5\x2f\xfd")
     if start < 0 or shutil.which("zstd") is None:
         raise Unavailable("the kernel's image holds no xz stream, and no zstd one or there is no zstd to unpack it")
-    # Something follows the stream, which zstd says with its status after it has unpacked all.
+    # The stream is followed by other data, which zstd reports by its status after it has unpacked everything.
     done = subprocess.run(["zstd", "-dc"], input=image[start:], capture_output=True, check=False)
     if not done.stdout.startswith(b"\x7fELF"):
         raise Unavailable("the kernel's image could not be unpacked: " + done.stderr.decode(errors="replace"))
@@ -306,10 +306,10 @@ def cpio(entries):
 
 def run(kernel, qemu, command, keep, seconds=600, cpus=None, icount=str(SHIFT), systemd=False, card=None, boot="", pacer=False,
         ram=()):
-    """@param cpus  so many on the host's clock; None: one, by instruction count  @param pacer  a second CPU beside that
-    one, on the same clock, for the card's hardware (pacer/pacer.c)  @param card  (socket, file of the guest's
-    memory) of `offhook line card`  @param boot  more words for the kernel's command line  @param ram  files: the command runs from the
-    initial RAM disk with busybox and these, its output is in `output` beside what it leaves in $KEEP
+    """@param cpus  number on the host's clock; None: one, by instruction count  @param pacer  a second CPU on the same clock, for the
+    card's hardware (pacer/pacer.c)  @param card  (socket, file of the guest's memory) of `offhook line card`  @param boot  further
+    words for the kernel's command line  @param ram  files: the command runs from the initial RAM disk with busybox and these; its
+    output is in `output` next to the files in $KEEP
     @return the exit status"""
     names = ("PATH", "HOME", "LANG", "LC_ALL", "TERM")
     environment = "\n".join(f"export {n}={shlex.quote(os.environ[n])}" for n in names if n in os.environ)
@@ -328,7 +328,7 @@ def run(kernel, qemu, command, keep, seconds=600, cpus=None, icount=str(SHIFT), 
     share = "local,security_model=none,multidevs=remap"
     if pacer:
         boot += " isolcpus=domain,managed_irq,1 irqaffinity=0"
-    # The counter takes every round of a repeated string instruction for an instruction: clearing memory by single bytes
+    # The counter counts every round of a repeated string instruction as one: clearing memory by single bytes
     # would cost eight times what it should.
     arguments = [
         qemu, "-machine", "q35,accel=tcg", "-cpu", "max,erms=off,fsrm=off", "-m", "1024", "-nodefaults", "-display", "none", "-no-reboot",
@@ -340,7 +340,7 @@ def run(kernel, qemu, command, keep, seconds=600, cpus=None, icount=str(SHIFT), 
         "-audiodev", "none,id=sound", "-device", "qemu-xhci", "-device", "usb-audio,audiodev=sound",  # for xhci_pci
         "-device", "virtio-serial-pci", "-chardev", "stdio,id=out,signal=off", "-device", "virtconsole,chardev=out"]
     arguments += ["-smp", str(cpus)] if cpus else ["-icount", f"shift={icount}{',sleep=off' if pacer else ''}"]
-    if pacer:  # nothing outside has a clock: where all wait, time jumps to what they wait for
+    if pacer:  # nothing outside has a clock: if all wait, time jumps to the next event
         arguments += ["-smp", "2"]
     if card:
         socket, ram = card

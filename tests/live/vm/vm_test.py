@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The virtual machine: another kernel, the host's files, the command's output and status, a limit on its time."""
+"""The virtual machine: another kernel, the host's files, the command's output and status, and the time limit."""
 import os
 import subprocess
 import sys

@@ -45,7 +45,7 @@ struct Rig {
     EXPECT_EQ(oh_driver_init(driver.get(), &c), 0);
   }
 
-  /// To the end of the block under way, and its interrupt.
+  /// To the end of the current block, and its interrupt.
   void interrupt() {
     ASSERT_TRUE(card.advance(card.to_boundary()));
     oh_driver_isr(driver.get());

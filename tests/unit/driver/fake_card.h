@@ -15,7 +15,7 @@
 
 namespace offhook::test {
 
-/// Sample at position p of the line: not zero for a long time, never the same within a ring.
+/// Sample at position p of the line: rarely zero, and never repeated within a ring.
 inline std::int16_t line_sample(std::uint64_t position) {
   return static_cast<std::int16_t>(1 + position % 32003);
 }
@@ -27,7 +27,7 @@ struct FakeCard {
   std::vector<std::uint64_t> staging;  ///< of a driver on this card
   std::uint64_t position = 0;          ///< captured and played so far
   std::uint64_t block_start = 0;
-  std::uint32_t block = 0;  ///< under way; 0: not started
+  std::uint32_t block = 0;  ///< current block; 0: not started
   std::uint32_t latched = 1;
   std::uint64_t latest_end = 0;  ///< of the newest finished block
   std::uint64_t acknowledged = 0;
@@ -60,13 +60,13 @@ struct FakeCard {
     return staging.data();
   }
 
-  /// Samples until the block under way ends.
+  /// Samples until the current block ends.
   std::uint64_t to_boundary() {
     if (block == 0) block = latched;
     return block_start + block - position;
   }
 
-  /// n samples pass. @return true when a block ended (at the last of them at the latest: n <= to_boundary()).
+  /// n samples pass. @return whether a block ended, at most at the last of them: n <= to_boundary().
   bool advance(std::uint64_t n) {
     (void)to_boundary();
     for (; n > 0; --n, ++position) {
@@ -83,11 +83,11 @@ struct FakeCard {
   }
 };
 
-/// Echoes what it receives and checks the contract: every sample once and in order, or reported as lost.
+/// Echoes what it receives and checks the contract: every sample arrives once and in order, or is reported as lost.
 struct EchoPump {
-  std::uint64_t clock = 0;  ///< samples processed plus filled in
+  std::uint64_t clock = 0;  ///< samples processed or concealed
   std::uint64_t filled_in = 0;
-  std::uint64_t wrong = 0;         ///< samples that were not those of their position
+  std::uint64_t wrong = 0;         ///< samples that do not belong to their position
   bool keep = true;                ///< `calls`, which grow
   std::vector<std::size_t> calls;  ///< lengths of process()
 

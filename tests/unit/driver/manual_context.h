@@ -13,7 +13,7 @@ namespace offhook::test {
 
 struct ManualContext {
   std::atomic<std::uint64_t> requests{0};
-  /// @pre `this` outlives the driver
+  /// @pre `this` must outlive the driver
   oh_context context() {
     static constexpr oh_context_ops kOps = {sizeof(oh_context_ops),
                                             [](void*) { return 0; },

@@ -102,7 +102,7 @@ TEST(EventNames, AreDistinct) {
       EXPECT_TRUE(seen.emplace(name, kind).second) << name;
     }
   }
-  EXPECT_EQ(seen.size(), 32u);  // all of enum oh_event_kind but OH_EV_NONE
+  EXPECT_EQ(seen.size(), 32u);  // all of enum oh_event_kind except OH_EV_NONE
 }
 
 struct FullDisk : std::streambuf {};  // takes nothing
@@ -167,7 +167,7 @@ struct Message {
   }
 };
 
-/// What a trace says, as lines "time track: what", by the rules of track_event.proto.
+/// The content of a trace, as lines "time track: what", by the rules of track_event.proto.
 std::vector<std::string> decode(const std::string& bytes) {
   std::vector<std::string> lines;
   std::map<std::uint64_t, std::string> tracks;
@@ -334,7 +334,7 @@ TEST(LogClock, LiveOffsetsGoThroughTheHeader) {
   header.scenario["clock"] = live_clock();
   const nlohmann::json clock = parse_log_header(to_json(header)).scenario.at("clock");
   EXPECT_EQ(to_log_clock(clock, "mono"), 0);
-  // CLOCK_BOOTTIME counts on while the machine sleeps: it is never behind.
+  // CLOCK_BOOTTIME counts while the machine sleeps: it is never behind.
   ASSERT_TRUE(to_log_clock(clock, "boot").has_value());
   EXPECT_LE(*to_log_clock(clock, "boot"), 1'000'000);
 }

@@ -62,7 +62,7 @@ bool same(const oh_event& a, const oh_event& b) {
   return a.time_ns == b.time_ns && a.kind == b.kind && a.cpu == b.cpu && a.id == b.id && a.argument == b.argument;
 }
 
-/// Reads to the end, checking that the events are event(0), event(1), ...
+/// Reads to the end, and checks that the events are event(0), event(1), ...
 std::uint64_t count_in_order(LogReader& reader) {
   std::uint64_t n = 0;
   while (reader.next()) {
@@ -246,7 +246,7 @@ TEST_F(LogFile, AFifoIntoWhichNobodyWritesIsRefusedAtOnce) {
   const std::string good = content();
   std::filesystem::remove(path);
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  alarm(30);  // a wait would be for ever
+  alarm(30);  // a wait would never end
   EXPECT_THAT(error_of_opening(), HasSubstr("is a FIFO without a writer; expected an event log"));
   const int writer = open(path.c_str(), O_RDWR);
   ASSERT_EQ(write(writer, good.data(), good.size()), static_cast<ssize_t>(good.size()));
@@ -295,7 +295,7 @@ TEST_F(LogFile, AWriterKilledAtAnyPointLeavesAReadableLog) {
   }
 }
 
-/// A limit on the file's size stands for the full disk: the same failed write, on any machine.
+/// A limit on the file's size replaces a full disk: the same failed write on any machine.
 TEST_F(LogFile, AFullDiskGivesOneErrorAndLeavesAReadableLog) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);

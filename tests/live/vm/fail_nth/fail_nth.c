@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes one call of another module fail: the nth of a function of the kernel's
- * that is made from between two addresses does not happen, and returns what it
- * would where memory or a resource is short. Debian's kernels have no fault
- * injection of their own; they have kprobes.
+ * Makes one call of another module fail: the nth call of a kernel
+ * function from an address range is not executed, and returns the
+ * value for insufficient memory or resources. Debian's kernels
+ * have no fault injection of their own; they have kprobes.
  *
- *   insmod offhook_fail_nth.ko symbol=vzalloc value=0 nth=1 from=0xffffffffc0000000 size=65536
- *   cat /sys/module/offhook_fail_nth/parameters/hits      1: it has come to pass
+ *   insmod offhook_fail_nth.ko symbol=vzalloc value=0 nth=1 from=0xffffffffc0000000 size=65536 cat
+ *   /sys/module/offhook_fail_nth/parameters/hits      1: it has happened
  */
 #include <linux/kprobes.h>
 #include <linux/linkage.h>
@@ -26,7 +26,7 @@ module_param(hits, int, 0444);
 
 static atomic_t left;
 
-/* What is run instead of the function: its return address is on top of the stack. */
+/* Replaces the function: its return address is on top of the stack. */
 void offhook_just_return(void);
 asm(".text\n\t"
     ".global offhook_just_return\n\t"
@@ -45,7 +45,7 @@ static int entered(struct kprobe *probe, struct pt_regs *regs)
 	return 1;
 }
 
-/* A probe without it may become a jump, which does not ask where to go on. */
+/* A probe without it may become a jump, which cannot change the address to return to. */
 static void passed(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
 {
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The hardware of the PCI card inside of the virtual machine, by the machine's own clock. A card
- * outside lives by another clock than a machine whose time is its instructions: what it sees of
- * time is noise. This one is a CPU of its own, which does nothing else: each millisecond it moves
- * what samples have passed, ends blocks with descriptors, and interrupts CPU 0. The driver cannot
- * tell: registers, card memory and queue are the card's (`offhook line card --clock guest` has
- * written what is constant of them, and answers nothing).
+ * The hardware of the PCI card inside the virtual machine, by the machine's own clock. A
+ * card outside has another clock than a machine whose time is its instructions, so its
+ * time would be noise. This card is a dedicated CPU: each millisecond it moves the
+ * samples that have passed, ends blocks with descriptors, and interrupts CPU 0. The
+ * driver sees no difference: registers, card memory and queue are those of the card
+ * (`offhook line card --clock guest` has written the constant ones, and does not answer).
  *
- * The line is a recording of what the modem hears in the same call elsewhere: write it to
- * /dev/pacer. As long as no sample is lost the pump must send the same as there. Reading gives how
- * many samples were played while the recording lasted, a hash of them, and how late this CPU itself
- * was at the worst, us.
+ * The line is a recording of the modem's input in the same call elsewhere;
+ * write it to /dev/pacer. As long as no sample is lost, the pump must send
+ * the same as there. Reading returns the number of samples played during
+ * the recording, their hash, and the largest delay of this CPU itself, us.
  */
 #include <linux/fs.h>
 #include <linux/hrtimer.h>
@@ -36,7 +36,7 @@ static int irq;
 static s16 *line;
 static size_t line_octets;
 static struct hrtimer timer;
-/* of the call under way, the card's CPU alone */
+/* of the current call; only for the card's CPU */
 static struct oh_card card;
 static struct oh_card_engine engine;
 static struct oh_pci_descriptor *queue;
@@ -55,7 +55,7 @@ static void exchange(void *self, const void *played, void *captured, size_t n)
 		in[k] = at < line_octets / sizeof(s16) ? line[at] : 0;
 		if (at < line_octets / sizeof(s16)) {
 			hash = (hash ^ (u16)out[k]) *
-			       0x100000001b3ull; /* FNV-1a, a sample at a time */
+			       0x100000001b3ull; /* FNV-1a, one sample at a time */
 			++hashed;
 		}
 	}
@@ -70,7 +70,7 @@ static void interrupt_driver(struct irq_work *unused)
 
 static struct irq_work interrupt = IRQ_WORK_INIT_HARD(interrupt_driver);
 
-/* An idle CPU takes a message without an interrupt. */
+/* An idle CPU receives a message without an interrupt. */
 static void take_message(void *unused)
 {
 	irq_work_queue(&interrupt);
@@ -119,7 +119,7 @@ static enum hrtimer_restart tick(struct hrtimer *self)
 		u64 passed = mul_u64_u32_div(now_ns - begun_ns, RATE_HZ, NSEC_PER_SEC);
 		bool ended = false;
 
-		/* What this CPU itself was late is no matter of the driver's. */
+		/* The delay of this CPU itself does not concern the driver. */
 		late_ns = max_t(u64, late_ns, now_ns - ktime_to_ns(hrtimer_get_expires(self)));
 		while (engine.position < passed) {
 			u64 now =
@@ -130,12 +130,12 @@ static enum hrtimer_restart tick(struct hrtimer *self)
 				struct oh_pci_descriptor *d = &queue[sequence++ % entries];
 
 				d->end = READ_ONCE(engine.state->finished_end);
-				/* After `end`: the driver looks at it first. */
+				/* Written after `end`, because the driver reads it first. */
 				smp_store_release(&d->sequence, sequence);
 				ended = true;
 			}
 		}
-		/* One that is still under way stands for this block, too, as messages coalesce. */
+		/* One that is still in progress also covers this block, because messages coalesce. */
 		if (ended)
 			smp_call_function_single_async(DRIVER_CPU, &message);
 	}
@@ -145,7 +145,7 @@ static enum hrtimer_restart tick(struct hrtimer *self)
 
 static ssize_t pacer_write(struct file *file, const char __user *octets, size_t n, loff_t *position)
 {
-	irq = pci_irq_vector(pci, 0); /* the driver is there by now */
+	irq = pci_irq_vector(pci, 0); /* the driver has started by now */
 	if (irq < 0)
 		return irq;
 	if (*position + n > SAMPLES_MAX * sizeof(s16))

@@ -31,7 +31,7 @@ TEST_F(FileFolder, AFileIsReadWhole) {
   write_file(path_ / "a", std::string("sec\0nd", 6));
   EXPECT_EQ(read_file(path_ / "a"), std::string("sec\0nd", 6));
   EXPECT_EQ(read_file(path_ / "a", 6).size(), 6u);
-  EXPECT_FALSE(read_file("/proc/self/status").empty());  // which says that it has no bytes
+  EXPECT_FALSE(read_file("/proc/self/status").empty());  // which reports a size of no bytes
   write_file(path_ / "empty", "");
   EXPECT_EQ(read_file(path_ / "empty"), "");
   std::string large(1'000'000, 'x');
@@ -50,7 +50,7 @@ TEST_F(FileFolder, ErrorsNameFileAndCause) {
 TEST_F(FileFolder, AFifoIsReadFromItsWriterAndNotWaitedForWithoutOne) {
   const fs::path fifo = path_ / "fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  alarm(30);  // a wait would be for ever
+  alarm(30);  // a wait would never end
   EXPECT_EQ(complaint([&] { read_file(fifo); }), fifo.string() + ": a FIFO that has no writer");
   const int both = open(fifo.c_str(), O_RDWR);
   ASSERT_EQ(write(both, "text", 4), 4);

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct LeftBehind : testing::Test {
-  /// What `make` makes in another process, which is then killed.
+  /// Creates with `make` in another process, which is then killed.
   static void killed_after(const std::function<void()>& make) {
     const pid_t pid = fork();
     if (pid == 0) {
@@ -74,7 +74,7 @@ TEST_F(LeftBehind, OnlyATemporaryFolderOfOursIsRemovedWithWhatIsInIt) {
   std::ofstream(folder / "offhook-load-x" / "log") << "x";
   killed_after([&] { static const MadeEntry ours(folder / "offhook-load-x"), other(folder / "home"); });
   remove_left_behind();
-  // Another command of this machine, which starts just now, may be removing it.
+  // Another command of this machine, which is just starting, may be removing it.
   for (int k = 0; k < 200 && fs::exists(folder / "offhook-load-x"); ++k)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_FALSE(fs::exists(folder / "offhook-load-x"));

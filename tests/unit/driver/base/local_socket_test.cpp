@@ -35,7 +35,7 @@ struct LocalSocket : testing::Test {
     EXPECT_EQ(bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     return fd;
   }
-  /// What a program that was killed leaves.
+  /// The remains of a killed program.
   void leave_behind() const { close(bound(SOCK_STREAM)); }
   test::TemporaryFolder temporary;
   fs::path folder = temporary.path();
@@ -59,7 +59,7 @@ TEST_F(LocalSocket, NothingButAStaleSocketIsRemoved) {
   EXPECT_THAT(listen_there(), HasSubstr("is a symbolic link"));
   EXPECT_TRUE(fs::is_symlink(path));
   fs::remove(path);
-  const int datagrams = bound(SOCK_DGRAM);  // another kind of program's, as /dev/log is
+  const int datagrams = bound(SOCK_DGRAM);  // of another kind of program, like /dev/log
   EXPECT_EQ(listen_there(), path + ": Protocol wrong type for socket");
   EXPECT_TRUE(fs::is_socket(path));
   close(datagrams);

@@ -81,7 +81,7 @@ TEST_F(Output, ADeviceAndAFifoAreWrittenAndStayWhatTheyAre) {
 TEST_F(Output, AFifoThatNobodyReadsIsRefusedAtOnceAndNamed) {
   const fs::path fifo = path / "fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  alarm(30);  // a wait would be for ever
+  alarm(30);  // a wait would never end
   for (const Appears appears : {Appears::kAtOnce, Appears::kWhole})
     EXPECT_THAT(complaint([&] { OutputFile(fifo, Privacy::kPrivate, appears); }),
                 HasSubstr("fifo: is a FIFO without a reader"));
@@ -94,7 +94,7 @@ TEST_F(Output, AFifoThatNobodyReadsIsRefusedAtOnceAndNamed) {
 
 std::atomic<int> signals{0};
 
-// A slow reader is waited for, and a signal meanwhile neither ends the wait nor repeats or loses a byte.
+// A slow reader makes the writer wait, and a signal meanwhile neither ends the wait nor repeats or loses a byte.
 TEST_F(Output, ASignalDoesNotDisturbAWriteThatWaits) {
   const fs::path fifo = path / "fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
@@ -147,7 +147,7 @@ TEST_F(Output, WhatDoesNotReachTheDiskDoesNotReplaceTheOldFile) {
   write_file(path / "a", "old");
   OutputFile file(path / "a", Privacy::kShared, Appears::kWhole);
   file.write("new");
-  int pipes[2];  // cannot be brought to a disk
+  int pipes[2];  // cannot be written to a disk
   ASSERT_EQ(pipe(pipes), 0);
   ASSERT_GE(dup2(pipes[1], file.fd()), 0);
   EXPECT_EQ(complaint([&] { file.close(); }), (path / "a").string() + ": Invalid argument");
@@ -299,7 +299,7 @@ TEST_F(Output, TheUmaskHoldsAndRecordsAreTheOwnersAlone) {
   folder.write("record0", "x", Privacy::kPrivate);
   EXPECT_EQ(mode(path / "out/page0"), 0666u);
   EXPECT_EQ(mode(path / "out/record0"), 0600u);
-  // Who wants to share a record says so, and is heard the next time.
+  // A process that wants to share a record gets it at the next attempt.
   fs::permissions(path / "out/record", fs::perms(0644));
   folder.write("record", "y", Privacy::kPrivate);
   EXPECT_EQ(mode(path / "out/record"), 0644u);

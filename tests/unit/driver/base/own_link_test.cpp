@@ -82,7 +82,7 @@ TEST_F(OwnLinkTest, WhatKeepsItFromItsNameIsSaid) {
   EXPECT_EQ(why, path + ": Too many open files");
 }
 
-/// The abstract socket's that keeps the link, as /proc/net/unix shows it.
+/// The abstract socket that keeps the link, as listed in /proc/net/unix.
 std::string name_that_keeps(const std::string& path) {
   const OwnLink link(path);
   std::string name;

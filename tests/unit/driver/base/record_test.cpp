@@ -114,7 +114,7 @@ struct Curve {
 constexpr Row kCurveRows[] = {Rows<Curve>::of<&Curve::y>("y", "", "values")};
 constexpr Table kCurve{kCurveRows};
 
-// JSON has no NaN: a value that is none is null in a list.
+// JSON has no NaN, so such a value is null in a list.
 TEST(Record, AListKeepsThePlaceOfAValueThatIsNoNumber) {
   const Curve given{{1.5, std::nan(""), 3}};
   const nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(kCurve, &given).dump());

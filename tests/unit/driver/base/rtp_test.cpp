@@ -11,7 +11,7 @@ namespace {
 
 using Octets = std::vector<std::uint8_t>;
 
-// The header of RFC 3550 5.1, by hand: version 2, marker, PCMA, sequence 0x1234.
+// The header of RFC 3550 5.1, written by hand: version 2, marker, PCMA, sequence 0x1234.
 TEST(Rtp, AHeaderIsWhatTheRfcDraws) {
   std::array<std::uint8_t, kRtpHeaderOctets> octets;
   write_rtp_header({.marker = true,
@@ -46,7 +46,7 @@ TEST(Rtp, WhatIsNoPacketIsRefused) {
   const Octets good = {0x80, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1};
   EXPECT_TRUE(parse_rtp(good));
   for (std::size_t n = 0; n < good.size(); ++n) EXPECT_FALSE(parse_rtp({good.data(), n})) << n;
-  for (const int first : {0x00, 0x40, 0xc0, 0x81, 0x90, 0xa0}) {  // versions; source, extension, padding cut
+  for (const int first : {0x00, 0x40, 0xc0, 0x81, 0x90, 0xa0}) {  // versions; truncated source, extension and padding
     Octets bad = good;
     bad[0] = static_cast<std::uint8_t>(first);
     EXPECT_FALSE(parse_rtp(bad)) << first;

@@ -16,9 +16,9 @@ TEST(Printable, WhatCommandsATerminalIsEscapedAndAllElseStays) {
   EXPECT_EQ(printable("\x1b]0;title\x07"), "\\x1b]0;title\\x07");
   EXPECT_EQ(printable("a\r\nb\tc\x7f"), "a\\x0d\\x0ab\\x09c\\x7f");
   EXPECT_EQ(printable(std::string("\0", 1)), "\\x00");
-  EXPECT_EQ(printable("\u009b31m"), "\\xc2\\x9b31m");                         // CSI as one character
-  EXPECT_EQ(printable("gnp.\u202etxt"), "gnp.\\xe2\\x80\\xaetxt");            // what follows would run backwards
-  EXPECT_EQ(printable("\xff\xc3(\xe9"), "\\xff\\xc3(\\xe9");                  // Latin-1, and a sequence cut short
+  EXPECT_EQ(printable("\u009b31m"), "\\xc2\\x9b31m");                         // CSI as a single character
+  EXPECT_EQ(printable("gnp.\u202etxt"), "gnp.\\xe2\\x80\\xaetxt");            // the following text would run backwards
+  EXPECT_EQ(printable("\xff\xc3(\xe9"), "\\xff\\xc3(\\xe9");                  // Latin-1, and a truncated sequence
   EXPECT_EQ(printable("\xed\xa0\x80\xc0\xaf"), "\\xed\\xa0\\x80\\xc0\\xaf");  // surrogate, overlong
 }
 
@@ -28,7 +28,7 @@ TEST(Printable, APageKeepsItsLinesButNothingTurnsItsText) {
             "\\xe2\\x81\\xa6a\\xe2\\x81\\xa9\\xe2\\x80\\x8e\\xd8\\x9c\\xff");
 }
 
-// A byte that is escaped is never one of a character that stays, whatever stands around it.
+// An escaped byte is never part of a character that remains, whatever surrounds it.
 TEST(Printable, EveryByteComesOutPrintable) {
   for (int a = 0; a < 256; ++a) {
     for (int b = 0; b < 256; ++b) {
@@ -108,7 +108,7 @@ TEST(ParseJson, RefusesWhatWouldTakeTooMuchMemoryOrTime) {
   EXPECT_EQ(refusal(R"([{"a": "[[{{,,::\"[["}, {"b": 1}])"), "") << "what is in a string does not count";
 }
 
-// With a callback the library searched the parent's members at the end of each object: 11.6 s for 600 kB.
+// With a callback, the library searched the parent's members at the end of each object: 11.6 s for 600 kB.
 TEST(ParseJson, TakesTimeInProportionToTheSize) {
   std::string text = "[{}";
   for (int k = 1; k < 400'000; ++k) text += ",{}";

@@ -57,7 +57,7 @@ TEST(Udptl, CopiesThatDoNotFitAreLeftOut) {
   UdptlWriter writer(3, 14);
   for (std::size_t n = 0; n < 3; ++n) writer.next(packet_of(n));
   EXPECT_EQ(writer.next(packet_of(3)).size(), 2 + 5 + 2 + 4u);  // of packet 2 alone
-  EXPECT_EQ(writer.next(Octets(50, 1)).size(), 2 + 51 + 2u);    // a packet is sent in any case
+  EXPECT_EQ(writer.next(Octets(50, 1)).size(), 2 + 51 + 2u);    // a packet is always sent
 }
 
 TEST(Udptl, CopiesMakeUpForLostDatagrams) {
@@ -99,11 +99,11 @@ TEST(Udptl, WhatIsCutOffIsNotWhole) {
 }
 
 TEST(Ifp, AnIndicatorAndDataInBothPackings) {
-  const Octets cng = {0x02}, frame = {0xC0, 0x01, 0x80, 0x00, 0x02, 1, 2, 3};  // one field packs alike in both
+  const Octets cng = {0x02}, frame = {0xC0, 0x01, 0x80, 0x00, 0x02, 1, 2, 3};  // one field is packed alike in both
   EXPECT_TRUE(is_ifp(cng, 0));
   EXPECT_TRUE(is_ifp(frame, 0));
   EXPECT_TRUE(is_ifp(frame, 1));
-  EXPECT_FALSE(is_ifp(Octets{0xC0, 0x01, 0x80, 0x00, 0x03, 1, 2, 3}, 0));  // an octet is missing
+  EXPECT_FALSE(is_ifp(Octets{0xC0, 0x01, 0x80, 0x00, 0x03, 1, 2, 3}, 0));  // one octet is missing
   EXPECT_FALSE(is_ifp(Octets{0x02, 0x00}, 0));                             // one too many
   EXPECT_FALSE(is_ifp(Octets{}, 0));
 }

@@ -16,7 +16,7 @@
 namespace offhook {
 namespace {
 
-/// Captures 0, 1, 2 ...; remembers what was played.
+/// Captures 0, 1, 2 ... and remembers what was played.
 struct CountingLine final : LineEnd {
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override {
     heard.insert(heard.end(), played, played + n);
@@ -29,7 +29,7 @@ struct CountingLine final : LineEnd {
 /// Time, kind, argument.
 using Logged = std::vector<std::array<std::uint64_t, 3>>;
 
-/// A card's memory, its engine, and a log of what the engine counts.
+/// A card's memory, its engine, and a log of the engine's counters.
 struct Engine {
   explicit Engine(const oh_streams& streams = oh_modem_streams(OH_MODEM_RATE_HZ), std::uint32_t block = 0)
       : memory(streams), card(memory.card()) {
@@ -46,7 +46,7 @@ struct Engine {
     return oh_card_engine_run(&engine, &end, n, now += n);
   }
   oh_card_counters counters() const { return oh_card_counts(&memory.state()); }
-  /// @return what was logged since the last time, all of it by this card
+  /// @return the events logged since the last call, all from this card
   Logged logged() {
     std::vector<oh_event> all(slots.size());
     all.resize(oh_event_log_read(&log, all.data(), all.size()));
@@ -66,7 +66,7 @@ struct Engine {
   std::uint64_t now = 0;
 };
 
-/// ADSL's rates, octets one way: four received samples a period.
+/// ADSL's rates, octets in one direction: four received samples per period.
 oh_streams unequal() {
   return {{1'104'000, OH_LINEAR16, 64, 1, 8}, {276'000, OH_MULAW, 20, 2, 10}};
 }
@@ -121,7 +121,7 @@ TEST(CardEngine, CountsAndLogsEachSampleOverwrittenUnreadAndEachPlayedUnwritten)
   e.run(line, 128);
   e.run(line, 256);
   EXPECT_EQ(e.counters().overrun_samples, 0u);
-  e.run(line, 120);  // up to 632: slot of 119 overwritten, read up to 100
+  e.run(line, 120);  // up to 632: slot of 119 was overwritten, read up to 100
   EXPECT_EQ(e.counters().overrun_samples, 20u);
   EXPECT_EQ(e.counters().underrun_samples, 28u);
   const Logged expected = {{0, OH_EV_CARD_RATE, OH_MODEM_RATE_HZ},
@@ -135,7 +135,7 @@ TEST(CardEngine, CountsAndLogsEachSampleOverwrittenUnreadAndEachPlayedUnwritten)
 TEST(CardEngine, ASideWithoutHardwareLogsWhatTheOtherSideCounted) {
   Engine e(oh_modem_streams(OH_MODEM_RATE_HZ), 100);
   oh_card_report elsewhere = e.report;
-  e.report.log = nullptr;  // the hardware's process has none
+  e.report.log = nullptr;  // the hardware's process has no log
   CountingLine line;
   oh_card_engine_start(&e.engine, 0);
   oh_card_log_changes(&elsewhere, &e.memory.state(), 1);
@@ -144,7 +144,7 @@ TEST(CardEngine, ASideWithoutHardwareLogsWhatTheOtherSideCounted) {
   oh_card_log_changes(&elsewhere, &e.memory.state(), 3);
   EXPECT_EQ(e.logged(), (Logged{{1, OH_EV_CARD_RATE, OH_MODEM_RATE_HZ},
                                 {2, OH_EV_TX_UNDERRUN, 250},
-                                {2, OH_EV_INTERRUPT, 200}}));  // two blocks, one interrupt taken
+                                {2, OH_EV_INTERRUPT, 200}}));  // two blocks, one interrupt handled
 }
 
 TEST(CardEngine, ASideThatComesLaterLogsNoInterruptOfBefore) {
@@ -189,7 +189,7 @@ TEST(CardEngine, MovesAsManySamplesAPeriodAsTheRatesHaveAndBeginsWithSilence) {
   Engine e(unequal(), 5);
   oh_card_engine_start(&e.engine, 0);
   std::int16_t next = 0;
-  for (int turn = 0; turn < 10; ++turn) {  // 70 periods: the rings of 16 and 20 wrap at different places
+  for (int turn = 0; turn < 10; ++turn) {  // 70 periods: the rings of 16 and 20 wrap at different positions
     std::int16_t captured[7 * 4];
     std::iota(std::begin(captured), std::end(captured), next);
     next = static_cast<std::int16_t>(next + 7 * 4);
@@ -240,7 +240,7 @@ TEST(CardEngine, WhatTheDeviceSkippedIsCountedToTheSampleAndLoggedOnce) {
 }
 
 TEST(CardEngine, AfterASkipSamplesGoToTheSlotsOfTheirPositions) {
-  Engine e(unequal(), 8);  // rings of 16 and 20 periods, four received samples a period
+  Engine e(unequal(), 8);  // rings of 16 and 20 periods, four received samples per period
   oh_card_engine_start(&e.engine, 0);
   std::iota(static_cast<std::uint8_t*>(e.card.tx_ring), static_cast<std::uint8_t*>(e.card.tx_ring) + 20,
             std::uint8_t{0});
@@ -291,7 +291,7 @@ TEST(TimerCard, NoSampleIsLostOrInventedHoweverLateItsThreadRuns) {
   card.card().ops->set_block(card.card().self, 100);
   card.start();
   ASSERT_EQ(card.wait(), LiveCard::Wait::kInterrupt);
-  std::this_thread::sleep_for(std::chrono::milliseconds(60));  // four blocks and more fall due
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));  // more than four blocks are due
   for (int i = 0; i < 5; ++i) ASSERT_EQ(card.wait(), LiveCard::Wait::kInterrupt);
   EXPECT_EQ(oh_card_position(&card.state()), 600u);
   EXPECT_EQ(line.heard.size(), 600u);

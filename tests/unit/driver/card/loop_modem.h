@@ -21,7 +21,7 @@
 
 namespace offhook::test {
 
-/// A pump that sends 1, 2, 3 ... and keeps what it hears.
+/// A pump that sends 1, 2, 3 ... and keeps what it receives.
 struct CountingPump {
   std::uint64_t clock = 0, filled_in = 0;
   std::vector<std::int16_t> heard;
@@ -33,7 +33,7 @@ struct CountingPump {
     clock += n;
     filled_in += n;
   }
-  /// @return how many of what was heard from `first` on are each one more than the one before, at most
+  /// @return the maximum number of successive received values, from `first` on, that increase by one
   std::size_t longest_run(std::size_t first) const {
     std::size_t longest = 0, run = 0;
     for (std::size_t i = first + 1; i < heard.size(); ++i) {

@@ -19,11 +19,11 @@ using namespace std::chrono_literals;
 
 LiveContextConfig spec(const char* text) {
   LiveContextConfig s = LiveContextConfig::parse(text);
-  s.best_effort = true;  // of an unprivileged user's machine
+  s.best_effort = true;  // on the machine of an unprivileged user
   return s;
 }
 
-// In a process of its own, which has not tried yet and may lock nothing.
+// In a separate process, which has not tried yet and may lock nothing.
 TEST(LockMemoryDeathTest, SaysWhyEachTime) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer answers mlockall() itself";

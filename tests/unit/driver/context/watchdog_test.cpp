@@ -28,7 +28,7 @@ bool is_normal() {
   return sched_getscheduler(0) == SCHED_OTHER;
 }
 
-/// Spins for `ms` at a time, and sleeps in between, until it is a normal thread. @return CPU seconds it took, at most 3
+/// Spins for `ms` at a time and sleeps in between, until it is a normal thread. @return its CPU seconds, at most 3
 double spin_until_normal(std::chrono::microseconds awake, std::chrono::microseconds asleep) {
   const double begin = cpu_seconds();
   while (!is_normal() && cpu_seconds() - begin < 3) {
@@ -42,11 +42,11 @@ double spin_until_normal(std::chrono::microseconds awake, std::chrono::microseco
 
 LiveContextConfig config(const char* text) {
   LiveContextConfig c = LiveContextConfig::parse(text);
-  c.best_effort = true;  // of an unprivileged user's machine
+  c.best_effort = true;  // on the machine of an unprivileged user
   return c;
 }
 
-/// A context whose one service does this.
+/// A context whose only service does this.
 struct Service {
   Service(const LiveContextConfig& spec, std::function<void()> work)
       : context(spec, [work = std::move(work), this] {
@@ -75,7 +75,7 @@ TEST(Watchdog, MakesASpinnerAtFifo90ANormalThreadWithinASecond) {
   spinner.run();
   EXPECT_TRUE(spinner.context.demoted());
   EXPECT_GT(took, 0);
-  EXPECT_LT(took, 1);  // of the thread's own CPU time, which no load of the machine adds to
+  EXPECT_LT(took, 1);  // in the thread's own CPU time, which the machine's load does not affect
 }
 
 TEST(Watchdog, SeesASpinnerThatSleepsALittle) {

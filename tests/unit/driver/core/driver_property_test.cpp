@@ -17,8 +17,8 @@ using test::FakeCard;
 using test::line_sample;
 using test::Rig;
 
-/// The rings against unbounded queues: everything the line sent, everything the driver ever queued, by position.
-/// Random block plans, leads, policies, lost interrupts and delays of service and of its output.
+/// Compares the rings with unbounded queues: everything that the line sent and that the driver ever queued, by
+/// position. Random block plans, leads, policies, lost interrupts and delays of service and of its output.
 TEST(DriverProperty, RingsAgreeWithUnboundedQueuesOverRandomDelays) {
   std::uint64_t blocks = 0;
   std::uint64_t holes = 0;
@@ -38,7 +38,7 @@ TEST(DriverProperty, RingsAgreeWithUnboundedQueuesOverRandomDelays) {
     const std::uint32_t slowness = draw(0, 3);
     const std::uint32_t lost_interrupts = draw(0, 3) == 0 ? 5 : 0;  // of 100
 
-    // Model: which position was queued in time with what, kept for ever. Everything else plays the slot's old value.
+    // The model keeps all samples queued on time, by position. Every other position plays the slot's old value.
     std::vector<std::int32_t> queued(lead, 0);
     constexpr std::int32_t kNothing = 1 << 20;
     const auto run = [&](std::uint64_t n) {
@@ -61,7 +61,7 @@ TEST(DriverProperty, RingsAgreeWithUnboundedQueuesOverRandomDelays) {
         const std::uint32_t n = oh_driver_service_begin(&driver);
         const std::uint64_t lost = rig.pump.filled_in - lost_before;
         ASSERT_EQ(rig.pump.clock, first + lost + n);
-        // What is gone but not yet owed (its interrupt was lost) is filled in with the next interrupt.
+        // Lost samples that are not owed yet (their interrupt was lost) are concealed at the next interrupt.
         const std::uint64_t oldest = rig.card.position > FakeCard::kRing ? rig.card.position - FakeCard::kRing : 0;
         ASSERT_EQ(rig.card.overrun, rig.pump.filled_in + (oldest > rig.pump.clock ? oldest - rig.pump.clock : 0));
         if (n == 0) break;
@@ -93,7 +93,7 @@ TEST(DriverProperty, RingsAgreeWithUnboundedQueuesOverRandomDelays) {
     holes += never_written;
     losses += rig.card.overrun;
   }
-  // The property is worth something only if the rare paths were walked.
+  // The property is meaningful only if the rare paths were taken.
   EXPECT_GE(blocks, 200'000u);
   EXPECT_GE(holes, 1000u);
   EXPECT_GE(losses, 1000u);
@@ -102,7 +102,7 @@ TEST(DriverProperty, RingsAgreeWithUnboundedQueuesOverRandomDelays) {
   RecordProperty("losses", std::to_string(losses));
 }
 
-/// The interrupt comes in the middle of service: every card and pump call is a point where it may strike.
+/// The interrupt comes during service: every call of card and pump is a point where it may occur.
 TEST(DriverProperty, AnInterruptAtAnyPointOfServiceLosesNoBlock) {
   struct Striker {
     Rig* rig;
@@ -159,7 +159,7 @@ TEST(DriverProperty, AnInterruptAtAnyPointOfServiceLosesNoBlock) {
     };
     for (int i = 0; i < 200; ++i) {
       rig.interrupt();
-      s.armed = i % 8 < 2;  // bursts, and time to catch up
+      s.armed = i % 8 < 2;  // bursts, with time to catch up
       rig.serve();
       s.armed = false;
       while (oh_driver_owed(rig.driver.get()) > 0) rig.serve();

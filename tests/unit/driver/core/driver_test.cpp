@@ -52,7 +52,7 @@ TEST(Driver, EchoesEverySampleOneLeadLater) {
   }
 }
 
-/// Interrupts and services, of which some come too late and one so late that received samples are gone.
+/// Interrupts and services, some of which are too late, and one so late that received samples are lost.
 oh_driver_counters some_of_it_late(Rig& rig) {
   for (int i = 0; i < 60; ++i) {
     rig.interrupt();
@@ -196,7 +196,7 @@ TEST(Driver, BlocksThatComeDuringACallAreLeftToTheirOwnRequest) {
   std::uint32_t blocks = 0;
   do {
     ASSERT_EQ(oh_driver_service_begin(rig.driver.get()), 90u);
-    rig.interrupt();  // service takes longer than a block: without a bound it would never end
+    rig.interrupt();  // service takes longer than a block, so without a bound it would never end
     oh_driver_service_output(rig.driver.get());
     ++blocks;
   } while (oh_driver_service_end(rig.driver.get()));
@@ -210,10 +210,10 @@ TEST(Driver, LateOutputLeavesAHoleAndShiftsNothing) {
   Rig rig({100}, 200);
   rig.interrupt();
   rig.card.advance(60);
-  EXPECT_EQ(rig.serve(), 1u);  // 40 samples in hand: in time
+  EXPECT_EQ(rig.serve(), 1u);  // 40 samples of reserve: on time
   rig.card.advance(40);
   oh_driver_isr(rig.driver.get());
-  rig.card.advance(100);  // the second block: its slot [300, 400) begins to play at once
+  rig.card.advance(100);  // the second block: its slot [300, 400) begins to play immediately
   oh_driver_isr(rig.driver.get());
   rig.card.advance(30);  // 330 played
   EXPECT_EQ(rig.serve(), 2u);
@@ -238,8 +238,8 @@ TEST(Driver, OneSampleTooLateMakesItsBlockLateAndNoOther) {
   EXPECT_EQ(rig.driver->counters.blocks_late, 1u);
 }
 
-// A card that knows of a loss says so at once: the ring has not been overwritten, and the output of what was lost is
-// still to come.
+// A card that knows of a loss reports it immediately: the ring was not overwritten, and the output of the lost samples
+// is not due yet.
 TEST(Driver, OutputOfLostSamplesIsSilentWhereItHasNotBeenPlayed) {
   for (const std::uint64_t delay : {0u, 230u}) {
     SCOPED_TRACE(delay);
@@ -265,7 +265,7 @@ TEST(Driver, OutputOfLostSamplesIsSilentWhereItHasNotBeenPlayed) {
   }
 }
 
-// Of a card that says it has played less than it has captured: no slot is silenced that will be played sooner.
+// For a card that has played less than it has captured: no slot is silenced that will be played earlier.
 TEST(Driver, OutputOfLostSamplesIsSilentForOneRingAtTheMost) {
   Rig rig({100}, 300);
   std::fill_n(rig.card.tx_ring, FakeCard::kRing, std::int16_t{7777});
@@ -285,8 +285,8 @@ TEST(Driver, OutputOfLostSamplesIsSilentForOneRingAtTheMost) {
 
 TEST(Driver, ReportsOverwrittenSamplesToThePumpExactly) {
   Rig rig({128}, 256);
-  for (int i = 0; i < 5; ++i) rig.interrupt();  // 640 captured: the first 128 are gone
-  rig.card.advance(40);                         // and 40 of the second block
+  for (int i = 0; i < 5; ++i) rig.interrupt();  // 640 captured: the first 128 are lost
+  rig.card.advance(40);                         // plus 40 of the second block
   EXPECT_EQ(rig.serve(), 4u);
   EXPECT_EQ(rig.pump.filled_in, 168u);
   EXPECT_EQ(rig.card.overrun, 168u);

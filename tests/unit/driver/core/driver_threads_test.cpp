@@ -13,8 +13,8 @@
 namespace offhook {
 namespace {
 
-/// A card that another thread moves on. Slot s of its ring always holds s, so that a sample tells its position's rest,
-/// and no memory but the positions is shared.
+/// A card that another thread advances. Slot s of its ring always contains s, so a sample shows its position modulo the
+/// ring, and only the positions are shared memory.
 struct ThreadedCard {
   std::int16_t rx_ring[OH_MODEM_RING_SAMPLES];
   std::int16_t tx_ring[OH_MODEM_RING_SAMPLES] = {};
@@ -58,7 +58,7 @@ struct CountingPump {
   oh_pump pump() { return pump_of(*this); }
 };
 
-/// The interrupt on one CPU, service on another, with nothing between them but the driver. Run under tsan too.
+/// The interrupt on one CPU and service on another, connected only by the driver. Also run under tsan.
 TEST(DriverThreads, AnIsrOnAnotherCpuLosesNoSampleFromTheCount) {
   constexpr std::uint64_t kInterrupts = 100'000;
   ThreadedCard card;
@@ -106,7 +106,7 @@ TEST(DriverThreads, AnIsrOnAnotherCpuLosesNoSampleFromTheCount) {
   interrupts.join();
   for (int i = 0; i < 2; ++i) {
     while (oh_driver_owed(driver.get()) > 0) oh_driver_service(driver.get());
-    if (i == 0) oh_driver_isr(driver.get());  // when the queue was full at the end, this one takes the rest
+    if (i == 0) oh_driver_isr(driver.get());  // if the queue was full at the end, this one takes the rest
   }
   while (const std::size_t n = oh_event_log_read(&log, out, 64)) events += n;
 
@@ -116,7 +116,7 @@ TEST(DriverThreads, AnIsrOnAnotherCpuLosesNoSampleFromTheCount) {
   EXPECT_EQ(driver->counters.interrupts, kInterrupts + 1);
   EXPECT_EQ(context.requests, kInterrupts + 1);
   EXPECT_EQ(odd_blocks, 0u);
-  EXPECT_GE(events + oh_event_log_lost(&log), 3 * kInterrupts);  // three of each isr, and those of service
+  EXPECT_GE(events + oh_event_log_lost(&log), 3 * kInterrupts);  // three from each isr, plus those of service
 }
 
 }  // namespace

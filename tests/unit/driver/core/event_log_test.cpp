@@ -83,8 +83,8 @@ TEST(EventLog, ALoneWriterLeavesTheSameBytesAndMayTakeTurnsWithTheOther) {
   EXPECT_GT(oh_event_log_lost(&log), 0u);
 }
 
-/// Two writers (an interrupt on another CPU is the worst case) and one reader at once: nothing torn, nothing twice,
-/// each writer's events in order, and read + lost = written. Run under the tsan preset too.
+/// Two writers (an interrupt on another CPU is the worst case) and one reader at once: no event is torn or repeated,
+/// each writer's events are in order, and read + lost = written. Also run under the tsan preset.
 TEST(EventLog, ConcurrentWritersAndReaderLoseOnlyWhatIsCounted) {
   constexpr std::uint32_t kEvents = 200'000;
   oh_event_log log;

@@ -6,7 +6,7 @@
 namespace offhook {
 namespace {
 
-/// What a reader of the log makes of the 24 bits: two's complement.
+/// A reader of the log treats the 24 bits as two's complement.
 std::int32_t hundredths(float value) {
   const std::uint32_t bits = logged_hundredths(value);
   EXPECT_LE(bits, 0xffffffu);

@@ -21,8 +21,8 @@ using test::run_realtime;
 
 constexpr std::uint64_t kBlocks = 100'000;
 
-/// isr and service over kBlocks blocks, every way through the driver: late and early, losses, changes of plan, a log
-/// that overflows. `misdeed` is done by the pump at one block in the middle.
+/// isr and service over kBlocks blocks, every path through the driver: late and early, losses, changes of plan, an
+/// overflowing log. The pump does `misdeed` at one block in the middle.
 struct Rig {
   FakeCard card;
   EchoPump pump;
@@ -63,7 +63,7 @@ struct Rig {
       oh_driver_isr(&driver);
       if (i % 7 == 0) card.advance(card.to_boundary() - 1);  // late
       if (i % 1000 == 0) oh_driver_set_block_plan(&driver, plans[i / 1000 % 2], 3);
-      if (i % 50 < 8 && i % 3000 < 500) continue;  // far too late: samples are lost
+      if (i % 50 < 8 && i % 3000 < 500) continue;  // far too late, so samples are lost
       oh_driver_service(&driver);
       oh_event out[64];
       if (i % 2000 < 1000) oh_event_log_read(&log, out, 64);
@@ -84,7 +84,7 @@ TEST(DriverRealtime, AHundredThousandBlocksAllocateLockAndCallNothing) {
   if (!run.skipped.empty()) GTEST_SKIP() << run.skipped;
   EXPECT_EQ(run.violation, "");
   EXPECT_GE(run.value, kBlocks);
-  // The same run again, here, to see that it went through all that it should.
+  // The same run again here, to check that it took every path.
   rig->run();
   EXPECT_EQ(rig->pump.wrong, 0u);
   EXPECT_GT(rig->driver.counters.samples_late, 0u);

@@ -30,7 +30,7 @@ std::string stuffed(const std::string& octets) {
   return out;
 }
 
-/// One end: a pump, the operations, and what its program was given: octets, and results in angle brackets.
+/// One end: a pump, the operations, and the output for its program: octets, and results in angle brackets.
 struct End {
   explicit End(oh_pump_role role) : pump(make_pump(role)), class1(pump.get()) {}
   void serve() {
@@ -49,7 +49,7 @@ struct End {
     serve();
     return std::exchange(heard, "");
   }
-  /// As a program that waits for room.
+  /// Like a program that waits for room.
   void put(const std::string& octets) { class1.put(octets); }
 
   OwnPump pump;
@@ -135,7 +135,7 @@ TEST(Class1, OkAfterTheLastFrameWaitsForTheEndOfItsCarrier) {
   p.a.put(kLast + "\x42" + kEnd);
   p.run(3);
   EXPECT_EQ(p.b.take(), "<CONNECT>" + checked(kLast + "\x42") + kEnd + "<OK>");
-  // The page that follows at once is no wrong carrier.
+  // The page that follows immediately does not count as a wrong carrier.
   p.a.take();
   p.b.class1.receive_page(96, 5);
   p.a.class1.send_page(96);
@@ -225,7 +225,7 @@ TEST(Class1, AdaptiveReceptionContinuesWithFrames) {
   p.run(3);
   EXPECT_EQ(p.b.take(), "<+FRH:3><CONNECT>" + checked(kLast + "\x42") + kEnd + "<OK>");
   EXPECT_FALSE(p.b.class1.busy());
-  // Of one command only.
+  // For one command only.
   p.b.class1.receive_page(145, 5);
   p.a.class1.send_frames();
   p.a.put(kLast + "\x42" + kEnd);
@@ -267,7 +267,7 @@ TEST(Class1, ACarrierThatEndsWithoutAFrameIsNoCarrier) {
   p.b.class1.receive_frames(10);
   p.a.class1.send_frames();
   p.run(1);
-  p.a.put(kEnd);  // no frame: the signal ends
+  p.a.put(kEnd);  // no frame, so the signal ends
   p.run(1);
   EXPECT_EQ(p.a.take(), "<CONNECT><OK>");
   EXPECT_EQ(p.b.take(), "<CONNECT>" + kEnd + "<NO CARRIER>");

@@ -76,7 +76,7 @@ struct Outcome {
   std::vector<std::string> words;
 };
 
-/// A fax over a line of 5 ms, with white noise.
+/// A fax over a line with a delay of 5 ms and white noise.
 Outcome run(const Call& call) {
   const Folder folder;
   const std::string sent = folder / "sent.tif", received = folder / "received.tif";
@@ -158,7 +158,7 @@ TEST(Fax, PagesAreEqualWithoutErrorCorrectionOnACleanLine) {
   }
 }
 
-// spandsp's V.17 trains in short only if it hears 18 dB less than the signal.
+// spandsp's V.17 short training succeeds only if the receiver detects a level 18 dB below the signal.
 TEST(Fax, PagesAreEqualAtEveryLevelOfTheLine) {
   for (const double loss_db : {6.0, 18.0, 30.0}) {
     SCOPED_TRACE(loss_db);
@@ -166,7 +166,7 @@ TEST(Fax, PagesAreEqualAtEveryLevelOfTheLine) {
   }
 }
 
-// T.30 that looks at its rings every 200 ms sends flags between frames, and no page is hurt.
+// If T.30 checks its rings every 200 ms, it sends flags between frames, and no page is damaged.
 TEST(Fax, LateT30CostsTimeAndNoPage) {
   const Outcome prompt = run({}), late = run({.polls_every = 16});
   expect_all(late, 2);
@@ -179,8 +179,8 @@ TEST(Fax, ErrorCorrectionRepairsLostBlocks) {
   EXPECT_GT(o.receiver.repeated_frames + o.sender.repeated_frames, 0u);
 }
 
-// Both levels are those at the receiver: 18 dB of SNR. Whether T.30 gets the pages through is its matter; a page that
-// is not whole is never called complete.
+// Both levels are those at the receiver: 18 dB of SNR. T.30 need not transfer the pages, but an incomplete page is
+// never reported as complete.
 TEST(Fax, NoiseLowersTheRateAndALostPageIsReported) {
   const Outcome o = run({.loss_db = 20, .noise_dbm0 = -50, .limit_s = 400});
   EXPECT_GT(o.sender.failed_trainings, 0u);
@@ -237,7 +237,7 @@ void order(Machine& m, Kind kind, Signal signal, std::uint8_t turn, int rate, bo
   rings_of(m.self.get()).orders->push();
 }
 
-/// Every modulation in turn, both ways between two pumps, with data, losses and a full ring of reports.
+/// Every modulation in turn, in both directions between two pumps, with data, losses and a full ring of reports.
 std::uint64_t every_modulation(Machine& a, Machine& b) {
   struct Line {
     Signal signal;

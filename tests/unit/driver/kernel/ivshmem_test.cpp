@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint64_t kRam = 1 << 16;
 
-/// The host's end of the socket, and the descriptors that came by it.
+/// The host's end of the socket, and the descriptors received through it.
 class Host {
  public:
   explicit Host(const std::string& path) : socket_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -90,8 +90,8 @@ class Ivshmem : public testing::Test {
   const std::string path_ = folder_ / "socket", ram_path_ = folder_ / "ram";
 };
 
-// docs/specs/ivshmem-spec.txt of QEMU, "Server-client protocol": version, the client's id, the shared memory, and of
-// each peer the vectors; the client's own last.
+// docs/specs/ivshmem-spec.txt of QEMU, "Server-client protocol": version, the client's id, the shared memory, and the
+// vectors of each peer, the client's own last.
 TEST_F(Ivshmem, TheHostIsGivenVersionIdMemoryDoorbellsAndItsInterrupt) {
   IvshmemTransport transport(path_, ram_path_);
   EXPECT_FALSE(transport.wait_for_host(0));

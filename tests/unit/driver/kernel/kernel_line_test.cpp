@@ -20,7 +20,7 @@ namespace {
 
 const KernelLineConfig kConfig{{105, 105, 90}, 204, OH_SERVICE_DRAIN_ALL};
 
-/// What +MS asks for becomes a call of the kernel's modem.
+/// A request of +MS becomes a call of the kernel's modem.
 oh_kernel_call by_command(const char* carrier, int automode, int min_rate = 0, int max_rate = 0) {
   modem::AtSettings settings;
   settings.modulation = carrier;
@@ -52,7 +52,7 @@ TEST(KernelLine, TakesTheModulationsThatHaveTheSamplesOfTheCard) {
     call.modulations = OH_MODULATION_V34;
     EXPECT_THROW(kernel_call(call, config), std::invalid_argument);
   }
-  // AT commands of such a card.
+  // AT commands with such a card.
   for (const oh_pump_format& card : {kLinear16000To8000, kMuLaw8000, kALaw8000}) {
     config.format = card;
     const modem::Offer offer = modem::offer(kernel_modulations(), card, config.transmit_lead_samples);
@@ -222,7 +222,7 @@ TEST(KernelLine, ASuspendedMachineEndsTheCallAndNotTheLine) {
   EXPECT_TRUE(line.status().failure().empty());
 }
 
-/// What is said to a path that is no modem of the kernel's.
+/// Messages for a path that is not a modem of the kernel.
 std::string refusal(const std::string& path) {
   try {
     KernelModem modem(path);

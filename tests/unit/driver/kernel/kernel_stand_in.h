@@ -20,22 +20,22 @@ class KernelStandIn final : public KernelDevice {
   static constexpr std::uint64_t kSampleNs = 125'000;
 
   // What happens.
-  std::vector<std::uint8_t> to_give;              ///< what the far modem sends
+  std::vector<std::uint8_t> to_give;              ///< data that the far modem sends
   std::size_t octets_a_look = 1000;               ///< of them
   std::uint64_t connected_at = 4000;              ///< samples
   std::uint64_t cleared_at = ~std::uint64_t{};    ///< the far end hangs up
   std::uint64_t fails_at = ~std::uint64_t{};      ///< the card
   std::uint64_t latency_ns = 7'000;               ///< interrupt to service
-  std::uint64_t slow_every = 0;                   ///< each so many blocks the latency is ten times that; 0: none
+  std::uint64_t slow_every = 0;                   ///< interval in blocks of a ten times longer latency; 0: none
   const char* refusal = nullptr;                  ///< what start() says
-  std::uint64_t suspended_at = ~std::uint64_t{};  ///< the machine, which ends the call
+  std::uint64_t suspended_at = ~std::uint64_t{};  ///< suspension of the machine, which ends the call
   bool gone = false;
   bool direct = false;  ///< no error control
   oh_hold_state hold_state = OH_HOLD_NONE;
   std::uint32_t hold_timeout = 0;
   oh_kernel_order hold_order = OH_KERNEL_ORDER_NONE;
 
-  // What was asked for.
+  // The requested settings.
   std::vector<ContextSpec> contexts;
   oh_kernel_call call{};
   bool running = false, hung_up = false;

@@ -37,7 +37,7 @@ TEST(KernelTransfer, CarriesOctetsBothWaysAndTakesTheWholeLog) {
   EXPECT_EQ(transfer.rx_bit_rate(), 33'600u);
   EXPECT_EQ(transfer.received(), device.to_give);
   EXPECT_EQ(device.taken, (std::vector<std::uint8_t>{1, 2, 3}));
-  EXPECT_EQ(events, 20u * KernelStandIn::kBlocksALook * 8 + 1 + 5);  // the link is up, and five pieces have come
+  EXPECT_EQ(events, 20u * KernelStandIn::kBlocksALook * 8 + 1 + 5);  // the link is up, and five pieces have arrived
   EXPECT_EQ(transfer.log_events(), events);
   EXPECT_FALSE(device.running);
   ASSERT_EQ(device.contexts.size(), 1u);

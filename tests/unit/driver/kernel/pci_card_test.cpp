@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kMemory = 4096, kQueue = 64, kRam = 1 << 16;
 constexpr std::uint32_t kEntries = 8, kBlock = 80;
 
-/// A host: its memory, and what the card did to it.
+/// A host: its memory, and the effects of the card.
 class Host final : public PciTransport {
  public:
   oh_pci_registers& registers() override { return registers_; }

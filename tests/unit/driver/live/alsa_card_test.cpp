@@ -34,8 +34,8 @@ class AlsaCardTest : public testing::Test {
     }
     return "";
   }
-  /// Waits until the card is gone, at most for 8 seconds' worth of samples, and a second more for each time that this
-  /// machine came too late and the card began to watch the clock anew.
+  /// Waits until the card is gone, at most for 8 seconds of samples, plus one second each time that this machine was
+  /// too late and the card restarted its clock check.
   static std::string failure(const std::string& device) {
     AlsaCard card(device);
     card.start();
@@ -53,7 +53,7 @@ TEST_F(AlsaCardTest, CarriesWhatTheFarEndPlaysInOrder) {
   std::jthread other([&] { b.run(12'000); });
   a.run(12'000);
   other.join();
-  // In one run of consecutive samples, unless this machine held a thread up for longer than the device buffers.
+  // In one sequence of consecutive samples, unless this machine delayed a thread for longer than the device buffers.
   for (const Modem* m : {&a, &b}) {
     const std::size_t longest = m->pump.longest_run(0);
     if (a.card.xruns() + b.card.xruns() == 0) {
@@ -70,9 +70,9 @@ TEST_F(AlsaCardTest, FillsInWhatPassedWhileTheDeviceWasStartedAnew) {
   m.run(16'000);
   EXPECT_GE(m.card.xruns(), 1u);
   EXPECT_GT(m.pump.filled_in, 0u);
-  EXPECT_EQ(m.pump.clock, oh_card_position(&m.card.state()));            // none is missing in the pump's count
-  EXPECT_NEAR(static_cast<double>(pacer.samples_now()), 16'000, 2'000);  // and the count is the clock's
-  // What the device lost, and what nobody had read yet.
+  EXPECT_EQ(m.pump.clock, oh_card_position(&m.card.state()));            // the pump's count misses none
+  EXPECT_NEAR(static_cast<double>(pacer.samples_now()), 16'000, 2'000);  // and the count agrees with the clock
+  // Samples that the device lost, and samples that were not read.
   EXPECT_GE(m.pump.filled_in, oh_card_counts(&m.card.state()).overrun_samples);
   EXPECT_LE(m.pump.filled_in, oh_card_counts(&m.card.state()).overrun_samples + 3 * m.card.period());
 }

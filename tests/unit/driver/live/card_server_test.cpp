@@ -185,7 +185,7 @@ TEST(CardServer, IsItsOwnersAloneAtAnyUmask) {
     struct stat made {};
     ASSERT_EQ(stat(path_of_test().c_str(), &made), 0);
     EXPECT_EQ(made.st_mode & 0777, 0600u);
-    if (geteuid() == 0) {  // another user, for once
+    if (geteuid() == 0) {  // another user, only here
       const pid_t child = fork();
       if (child == 0) {
         const bool other = setgid(65534) == 0 && setuid(65534) == 0;

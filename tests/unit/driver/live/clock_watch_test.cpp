@@ -77,7 +77,7 @@ TEST(ClockWatch, TheRateIsJudgedOverAllStretchesBetweenOverruns) {
     SCOPED_TRACE(rate);
     ClockWatch watch = begun();
     std::int64_t now = 0;
-    for (int i = 1; i < 20; ++i) {  // 0.1 s each, and as long without samples
+    for (int i = 1; i < 20; ++i) {  // 0.1 s each, and the same time without samples
       watch.seen(rate / 10, now += 100 * kMs);
       EXPECT_EQ(watch.verdict(now), "");
       watch.resume(0, now += 100 * kMs);

@@ -53,7 +53,7 @@ TEST_F(FileLineTest, RefusesWhatIsNoRecordingOfThisRate) {
   };
   std::ofstream(path("text")) << "no audio";
   EXPECT_NE(refusal("file:" + path("text")).find(path("text") + ": "), std::string::npos);
-  ASSERT_EQ(mkfifo(path("fifo").c_str(), 0600), 0);  // into which nobody writes
+  ASSERT_EQ(mkfifo(path("fifo").c_str(), 0600), 0);  // which has no writer
   EXPECT_NE(refusal("file:" + path("fifo")).find("fifo: is a FIFO; expected an audio file"), std::string::npos);
   EXPECT_NE(refusal("file:" + path("absent")).find("absent"), std::string::npos);
   EXPECT_NE(refusal("file:," + path("no/such/folder.wav")).find("folder.wav"), std::string::npos);

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 class PortAudioCardTest : public testing::Test {
  protected:
   PortAudioCardTest() { use_loop_devices(); }
-  /// Waits until the card is gone, for at most eight seconds' worth of samples. @return why; "plays on" when it is not
+  /// Waits until the card is gone, at most eight seconds of samples. @return the reason; "plays on" if it is not
   static std::string failure(const std::string& device) {
     try {
       PortAudioCard card(device);
@@ -48,7 +48,7 @@ TEST_F(PortAudioCardTest, PassesSamplesAtThePaceOfTheDevice) {
   EXPECT_EQ(card.wait(), LiveCard::Wait::kStopped);
 }
 
-// The list says "Number N"; what that number names fails as the device of that name does.
+// The list has "Number N". The device of that number fails like the device of that name.
 TEST_F(PortAudioCardTest, ADeviceIsKnownByItsNumberToo) {
   std::string number;
   int devices = 0;

@@ -35,7 +35,7 @@ inline sockaddr_un address_of(const std::string& path) {
 
 /// Closed at its end.
 struct Fd {
-  Fd(int f = -1) : fd(f) {}  // NOLINT: a descriptor is one
+  Fd(int f = -1) : fd(f) {}  // NOLINT: implicit, because a descriptor is one
   Fd(Fd&& other) noexcept : fd(std::exchange(other.fd, -1)) {}
   Fd& operator=(Fd&& other) noexcept {
     std::swap(fd, other.fd);
@@ -65,7 +65,7 @@ inline void send_with(int socket, const std::vector<int>& fds) {
   ASSERT_EQ(sendmsg(socket, &message, MSG_NOSIGNAL), 1);
 }
 
-/// A card's memory as it should be, but for the seals.
+/// A card's memory as it should be, except for the seals.
 inline Fd memory_of_card(int seals, const oh_streams& streams = kStreams, std::size_t more = 0) {
   Fd memory = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   const std::size_t size = oh_card_size(&streams);
@@ -78,7 +78,7 @@ inline Fd memory_of_card(int seals, const oh_streams& streams = kStreams, std::s
 }
 inline constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
-/// A card's hardware that gives whatever descriptors it is told to.
+/// A card's hardware that sends the given descriptors.
 class ForeignHardware {
  public:
   explicit ForeignHardware(std::vector<int> fds) : path(path_of_test()) {
@@ -96,7 +96,7 @@ class ForeignHardware {
     thread_.join();
     unlink(path.c_str());
   }
-  /// @return why a modem does not take it; empty: it does
+  /// @return why a modem does not accept it; empty if it does
   std::string refusal() {
     try {
       SharedCard card(path);
@@ -113,7 +113,7 @@ class ForeignHardware {
   std::thread thread_;
 };
 
-/// A modem that does whatever it is told to.
+/// A modem that behaves as instructed.
 struct ForeignModem {
   explicit ForeignModem(const std::string& path) : socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     const sockaddr_un address = address_of(path);
@@ -137,14 +137,14 @@ struct ForeignModem {
   bool connected = false;
 };
 
-/// @return there is a modem within ten seconds
+/// @return whether there is a modem within ten seconds
 inline bool finds_modem(CardServer& server) {
   for (int i = 0; i < 100; ++i)
     if (server.wait_for_modem(100)) return true;
   return false;
 }
 
-/// A modem that is taken, and what its card's hardware is.
+/// A modem that is accepted, and the state of its card's hardware.
 struct Pair {
   Pair() : server(path_of_test(), kStreams) {
     std::thread serve([&] { EXPECT_TRUE(finds_modem(server)); });

@@ -134,14 +134,14 @@ TEST(SharedCard, HardwareThatSendsWhatNoneDoesIsGone) {
   ForeignHardware hardware({memory, event});
   SharedCard card(hardware.path);
   const std::uint64_t most = ~std::uint64_t{1};
-  ASSERT_EQ(write(event, &most, sizeof most), 8);  // full: still an interrupt
+  ASSERT_EQ(write(event, &most, sizeof most), 8);  // full, but still an interrupt
   EXPECT_EQ(card.wait(), LiveCard::Wait::kInterrupt);
   ASSERT_EQ(send(hardware.peer, "x", 1, MSG_NOSIGNAL), 1);
   EXPECT_EQ(card.wait(), LiveCard::Wait::kGone);
   EXPECT_NE(card.failure().find("violates the card protocol"), std::string::npos);
 }
 
-/// The descriptor of this process that is an eventfd with this count, and not `other`.
+/// The descriptor of this process that is an eventfd with this count and is not `other`.
 int eventfd_with(std::uint64_t count, int other) {
   char wanted[32];
   std::snprintf(wanted, sizeof wanted, "eventfd-count: %16llx", static_cast<unsigned long long>(count));
@@ -154,7 +154,7 @@ int eventfd_with(std::uint64_t count, int other) {
   return -1;
 }
 
-// What an eventfd cannot do a later one may, or a descriptor that took its place: nobody waits on it in a circle.
+// After an eventfd fails, a later one or a descriptor in its place may work. No thread waits on it in a loop.
 TEST(SharedCard, AnInterruptThatHangsUpOrFailsIsAnEndWithAReason) {
   for (const bool reading : {true, false}) {
     SCOPED_TRACE(reading ? "POLLHUP" : "POLLERR");
@@ -170,7 +170,7 @@ TEST(SharedCard, AnInterruptThatHangsUpOrFailsIsAnEndWithAReason) {
     ASSERT_EQ(dup2(ends[reading ? 0 : 1], interrupt), interrupt);
     close(ends[0]);
     close(ends[1]);
-    alarm(30);  // a wait would be for ever
+    alarm(30);  // a wait would never end
     EXPECT_EQ(card.wait(), LiveCard::Wait::kGone);
     alarm(0);
     EXPECT_NE(card.failure().find("its interrupt has failed"), std::string::npos) << card.failure();
@@ -180,7 +180,7 @@ TEST(SharedCard, AnInterruptThatHangsUpOrFailsIsAnEndWithAReason) {
 TEST(SharedCard, PositionsAheadOfTheClockReachNoDriver) {
   Pair pair;
   const oh_card& card = pair.modem->card();
-  const std::uint64_t soon = 120 * OH_MODEM_RATE_HZ;  // this test takes no two minutes
+  const std::uint64_t soon = 120 * OH_MODEM_RATE_HZ;  // this test does not take two minutes
   pair.server.state().position = pair.server.state().finished_end = 11 * OH_MODEM_RATE_HZ;
   pair.server.raise_interrupt();
   EXPECT_EQ(pair.modem->wait(), LiveCard::Wait::kInterrupt) << "10 s early, and the second under way";
@@ -213,7 +213,7 @@ TEST(SharedCard, ASessionOnACardThatClaimsAYearOfSamplesEnds) {
   config.context = ContextSpec::parse("OTHER");
   config.context.best_effort = true;
   config.interrupt_priority = 0;
-  alarm(60);  // a fill-in of 2^48 samples takes years
+  alarm(60);  // concealing 2^48 samples takes years
   {
     modem::Session session(card, config);
     session.begin_call({.pump = oh_v22bis_type(), .role = OH_PUMP_CALL});

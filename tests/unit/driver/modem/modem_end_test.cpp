@@ -23,7 +23,7 @@
 namespace offhook {
 namespace {
 
-/// A pump in data mode that gives back the bits that it takes, an octet a period.
+/// A pump in data mode that returns the bits that it takes, one octet per period.
 struct Mirror {
   oh_bit_port port;
   bool cleared = false;
@@ -66,7 +66,7 @@ oh_modem_end_config mirrored(oh_link_kind kind, oh_error_control control = OH_ER
   return {.pump = Mirror::type(), .role = OH_PUMP_CALL, .kind = kind, .link = {.error_control = control}};
 }
 
-/// An end in memory of its size and not an octet more.
+/// An end in memory of exactly its size.
 class End {
  public:
   explicit End(const oh_modem_end_config& config) : size_(oh_modem_end_size(&config, nullptr)) {
@@ -171,7 +171,7 @@ TEST(ModemEnd, AnEndThatHearsItselfHasNoV42) {
   EXPECT_NE(oh_modem_end_ended(required.end), 0);
 }
 
-// V.8 8.2.1: 0.2 s at the least before ANSam. The silence before that is the owner's to choose; a caller has none.
+// V.8 8.2.1: at least 0.2 s before ANSam. The owner chooses the silence before that; a caller has none.
 TEST(ModemEnd, AnAnswererIsSilentForItsDelayAndThePumpsOwn) {
   for (const std::uint32_t delay_ms : {0u, 1800u}) {
     oh_modem_end_config config{};

@@ -33,7 +33,7 @@ struct Client {
   void say(const Octets& octets) {
     EXPECT_EQ(send(fd, octets.data(), octets.size(), 0), static_cast<ssize_t>(octets.size()));
   }
-  /// All until the other end closes.
+  /// Reads until the other end closes.
   Octets heard() {
     Octets all;
     std::uint8_t octet = 0;
@@ -43,7 +43,7 @@ struct Client {
   int fd;
 };
 
-/// The loopback interface takes a moment.
+/// The loopback interface takes some time.
 std::vector<AudioSocketListener::Connection> wait_for_one(AudioSocketListener& listener, std::int64_t now_ms) {
   for (int k = 0; k < 500; ++k) {
     auto all = listener.arrived(now_ms);
@@ -108,7 +108,7 @@ TEST(AudioSocketListener, APortInUseIsNamed) {
 TEST(AudioSocketListener, ACardTakesAConnectionAndIsFreeWhenTheFarEndLeaves) {
   AudioSocketListener listener(internet_address(":0"));
   AudioSocketConfig config{.address = listener.address(), .listens = true, .shares_listener = true};
-  AudioSocketCard card(config);  // the port is in use: a card that shares it opens none
+  AudioSocketCard card(config);  // the port is in use: a card that shares it opens no port
   card.card().ops->set_block(card.card().self, 80);
   card.start();
   const auto run = [&](int blocks) {

@@ -28,7 +28,7 @@ std::uint8_t octet_at(std::uint64_t position) {
   return static_cast<std::uint8_t>(position * 7 + position / 251);
 }
 
-/// What the kernel does for one channel.
+/// The kernel's work for one channel.
 struct Channel {
   int signalling = DAHDI_SIG_CLEAR, law = DAHDI_LAW_MULAW, linecompat = DAHDI_CONFIG_B8ZS;
   bool keeps_law = false, linear = false, audio = false, other_off_hook = false, gone = false;
@@ -42,9 +42,9 @@ struct Channel {
   std::uint64_t position = 0, dropped = 0;  // of the line; of its samples, those without a buffer
   std::deque<std::vector<std::uint8_t>> received, queued;
   std::vector<std::uint8_t> filling, sent;  // `sent` has one entry per position
-  std::vector<bool> silent;                 // and whether it is the kernel's silence
+  std::vector<bool> silent;                 // and whether it is silence from the kernel
   std::deque<int> events;
-  std::int64_t asleep_ns = 0;  // real wait for the next sample: none, but a device can stop
+  std::int64_t asleep_ns = 0;  // time to wait for the next sample: none, but a device can stop
   bool stopped = false;
   bool overran = false, ran_out = true;
 
@@ -190,7 +190,7 @@ DahdiCard open_channel(Channel& channel, std::string_view place = "7") {
   return DahdiCard(std::make_unique<Device>(channel), parse_dahdi_place(place));
 }
 
-/// The driver's half: reads each block, and plays octet_at(p) at position p, from 160 samples ahead.
+/// The driver's work: reads each block, and plays octet_at(p) at position p, from 160 samples ahead.
 class Driver {
  public:
   static constexpr std::uint64_t kLead = 160;
@@ -230,7 +230,7 @@ class Driver {
 
 constexpr std::uint64_t kDelay = DahdiCard::kQueuedBlocks * DahdiCard::kBlock;
 
-/// Each sample sent after `from` is the one kDelay before it, unless the kernel filled in silence.
+/// Each sample sent after `from` equals the one kDelay before it, unless the kernel inserted silence.
 void expect_sent_in_place(const Channel& channel, std::uint64_t from = kDelay) {
   for (std::uint64_t p = from; p < channel.sent.size(); ++p)
     if (!channel.silent[p]) {
@@ -328,7 +328,7 @@ TEST(DahdiCard, DroppedSamplesAreAGapOfTheirNumberAtTheirPosition) {
 TEST(DahdiCard, SamplesBeforeTheStartAreNoLoss) {
   Channel channel;
   DahdiCard card = open_channel(channel);
-  channel.pass(8000);  // a modem takes a moment to begin
+  channel.pass(8000);  // a modem needs some time to begin
   const std::uint64_t before = channel.position;
   channel.sent.clear(), channel.silent.clear();
   Driver driver(card);

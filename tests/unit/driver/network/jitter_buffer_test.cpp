@@ -24,11 +24,11 @@ struct Far {
     for (std::uint32_t i = 0; i < kPacket; ++i) octets[i] = static_cast<std::uint8_t>((from + i) % 251);
     return octets;
   }
-  /// The packet number n, counted from the first.
+  /// Packet number n, counted from the first.
   void put(std::uint32_t n) {
     buffer.put(static_cast<std::uint16_t>(sequence + n), timestamp + n * kPacket, payload(n * kPacket));
   }
-  /// n samples as text: '.' silent, 'x' lost, '=' the right sample, '!' a wrong one. Runs as "=160".
+  /// n samples as text: '.' silent, 'x' lost, '=' the right sample, '!' a wrong one. Runs are written as "=160".
   std::string take(std::uint32_t n, std::uint32_t* next) {
     std::string text, runs;
     while (n > 0) {
@@ -139,7 +139,7 @@ TEST(JitterBuffer, ADelayThatGrowsForGoodMovesTheReaderOnce) {
   Far far;
   std::uint32_t next = 0;
   for (std::uint32_t n = 0; n < 10; ++n) far.put(n), far.take(kPacket, &next);
-  for (int k = 0; k < 4; ++k) far.take(kPacket, &next);  // 80 ms more on the way from now on
+  for (int k = 0; k < 4; ++k) far.take(kPacket, &next);  // from now on, an additional delay of 80 ms
   std::string last;
   for (std::uint32_t n = 10; n < 40; ++n) far.put(n), last = far.take(kPacket, &next);
   EXPECT_EQ(far.buffer.counters().slips, 1u);
@@ -156,7 +156,7 @@ TEST(JitterBuffer, AfterASecondWithoutPacketsTheLineIsSilent) {
   EXPECT_EQ(far.take(100, &next), ".100");
 }
 
-// The far clock gains 100 ppm: one sample in ten thousand.
+// The far clock is faster by 100 ppm: one sample in ten thousand.
 TEST(JitterBuffer, TheFarClockIsMeasured) {
   Far far;
   std::uint32_t next = 0, taken = 0, n = 0;

@@ -20,14 +20,14 @@ namespace {
 
 using Octets = std::vector<std::uint8_t>;
 
-/// The driver's half of a card, by hand.
+/// The driver's work for a card, by hand.
 class Driver {
  public:
   explicit Driver(LiveCard& card) : card_(card) {
     card.card().ops->set_block(card.card().self, 80);
     card.start();
   }
-  /// One block: reads what was captured, queues the next n octets. @return false: the card is gone
+  /// One block: reads the captured samples, queues the next n octets. @return false if the card is gone
   bool block(Octets* heard, const std::function<std::uint8_t()>& next) {
     if (card_.wait() != LiveCard::Wait::kInterrupt) return false;
     const oh_card& card = card_.card();
@@ -91,7 +91,7 @@ TEST(RtpCard, EveryOctetOfEitherLawArrivesAsItWasSent) {
       ASSERT_TRUE(at_b.block(&heard_b, [&m] { return counting(&m); }));
     }
     for (const Octets& heard : {heard_a, heard_b}) {
-      // The ring's first lead, then 0, 1, 2 ...; the streams start at different samples, so find one and count on.
+      // The ring's first lead, then 0, 1, 2 ...; the streams start at different samples: find one, then count.
       ASSERT_GT(heard.size(), 2000u);
       const std::size_t from = heard.size() - 1500;
       for (std::size_t i = from + 1; i < heard.size(); ++i)
@@ -182,7 +182,7 @@ TEST(RtpCard, EncryptedStreamsArriveWholeAndNothingElseIsHeard) {
   ASSERT_GT(heard_b.size(), 2000u);
   for (std::size_t i = heard_b.size() - 1500; i < heard_b.size(); ++i)
     ASSERT_EQ(heard_b[i], static_cast<std::uint8_t>(heard_b[i - 1] + 1));
-  // With another key nothing is heard, and each packet is counted.
+  // With another key nothing is received, and each packet is counted.
   a.set_media(RtpMedia{of_b, OH_MULAW, 160, SrtpKeys{new_srtp_key(SrtpSuite::kTagOf80Bits), keys.receive}});
   run(10);
   const std::size_t heard_before = heard_b.size();
@@ -206,7 +206,7 @@ TEST(RtpCard, APlaceNamesBothAddressesAndItsOptions) {
   EXPECT_THAT(test::complaint([] { parse_rtp_place("::1:2,:3"); }), testing::HasSubstr("in brackets"));
 }
 
-/// What the reader of AudioSocket finds.
+/// The messages that the reader of AudioSocket finds.
 struct Found final : AudioSocketReader::Sink {
   void audio(std::int16_t sample) override { samples.push_back(sample); }
   void uuid(std::span<const std::uint8_t, kUuidOctets> uuid) override { name = uuid_text(uuid); }
@@ -316,7 +316,7 @@ TEST(AudioSocketCard, AClientConnectsOffHookAndSaysHangUpOnHook) {
   EXPECT_EQ(card.line_failure(), "the AudioSocket server does not answer");
 }
 
-/// Every octet of a law goes out as its linear value and comes back as itself.
+/// Every octet of a law is sent as its linear value and returns unchanged.
 TEST(AudioSocketCard, WithALawItsSamplesAreTheOctetsBehindTheLinearOnes) {
   for (const char* law : {"pcmu", "pcma"}) {
     InternetAddress server = internet_address(":0");
@@ -338,7 +338,7 @@ TEST(AudioSocketCard, WithALawItsSamplesAreTheOctetsBehindTheLinearOnes) {
     ASSERT_GE(fd, 0);
     Octets got(19);
     ASSERT_EQ(recv(fd, got.data(), 19, MSG_WAITALL), 19);
-    for (int k = 0; k < 20; ++k) {  // an echo: each frame comes back
+    for (int k = 0; k < 20; ++k) {  // an echo: each frame returns
       run(2);
       Octets frame(323);
       if (recv(fd, frame.data(), frame.size(), MSG_WAITALL | MSG_PEEK | MSG_DONTWAIT) < 323) continue;

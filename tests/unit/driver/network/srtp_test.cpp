@@ -24,7 +24,7 @@ Octets octets_of(std::string_view hex) {
   return octets;
 }
 
-/// Of the validation program of libsrtp and RFC 3711's authors.
+/// From the validation program of libsrtp and the authors of RFC 3711.
 constexpr std::string_view kKey = "e1f97a0d3e018be0d64fa32c06de41390ec675ad498afeebb6960b3aabe6";
 constexpr std::string_view kPlain = "800f1234decafbadcafebabeabababababababababababababababab";
 constexpr std::string_view kSecret = "800f1234decafbadcafebabe4e55dc4ce79978d88ca4d215949d2402b78d6acc99ea179b8dbb";

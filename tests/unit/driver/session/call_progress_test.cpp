@@ -56,7 +56,7 @@ TEST(ProgressDetector, TakesNeitherNoiseNorModemsNorSpeechlikeTonesForThem) {
   EXPECT_EQ(hear({2100}, 3, 1, 8), Progress::kNothing);
   EXPECT_EQ(hear({1200, 2400}, 0.5, 0.5, 4), Progress::kNothing);
   EXPECT_EQ(hear({350, 440, 700, 1100}, 0.5, 0.1, 4), Progress::kNothing);
-  EXPECT_EQ(hear({425}, 1, 4, 10), Progress::kNothing);  // ringback of E.180 is no dial tone and not busy
+  EXPECT_EQ(hear({425}, 1, 4, 10), Progress::kNothing);  // ringback of E.180 is neither dial tone nor busy
 }
 
 bool fax_caller(const std::vector<double>& hz, double on, double off, double seconds) {
@@ -122,7 +122,7 @@ TEST(ProgressDetector, AToneCountsFromItsLeastLengthOn) {
   }
 }
 
-// Bursts of 0.2 to 0.7 s are busy, or congestion; shorter or longer ones, and gaps so, are neither.
+// Bursts of 0.2 to 0.7 s are busy or congestion. Shorter or longer bursts and gaps are neither.
 TEST(ProgressDetector, BusyIsACadence) {
   for (const double length : {0.2, 0.25, 0.5, 0.7}) EXPECT_EQ(hear({480, 620}, length, length, 4), Progress::kBusy);
   for (const double length : {0.12, 0.9}) EXPECT_EQ(hear({480, 620}, length, length, 6), Progress::kNothing) << length;
@@ -143,7 +143,7 @@ TEST(ProgressDetector, WhatIsTooQuietIsNoTone) {
 
 TEST(ProgressDetector, KeepsTheTimeOfWhatWasLost) {
   const auto on = tones(0.5, {480, 620}), off = tones(0.5, {});
-  // Of every 100 samples 30 are lost, and once all of the second half of a tone.
+  // 30 of every 100 samples are lost, and once the whole second half of a tone.
   for (const bool at_once : {false, true}) {
     ProgressDetector detector(kRateHz);
     for (int k = 0; k < 3; ++k) {
@@ -172,7 +172,7 @@ TEST(ProgressDetector, AFrameOfWhichLessThanHalfWasHeardCountsAsTheOneBefore) {
   }
 }
 
-/// What a receiver of spandsp makes of the dialler's samples.
+/// The result of spandsp's receiver for the dialler's samples.
 std::string dialled(Dialler& dialler, bool dial_tone, int seconds) {
   dtmf_rx_state_t* receiver = dtmf_rx_init(nullptr, nullptr, nullptr);
   const auto tone = tones(seconds, dial_tone ? std::vector<double>{350, 440} : std::vector<double>{});
@@ -200,7 +200,7 @@ TEST(Dialler, GivesUpWithoutDialToneUnlessItDialsBlindly) {
   EXPECT_EQ(dialled(blind, false, 20), "5551234");
   EXPECT_TRUE(blind.done());
 }
-/// Samples of line time until the dialler is done; of every 1000 the last `lost` never come.
+/// Samples of line time until the dialler is done. The last `lost` of every 1000 samples are lost.
 long dialling_time(Dialler& dialler, std::size_t lost) {
   const auto tone = tones(20, {350, 440});
   for (std::size_t i = 0; i < tone.size(); i += 100) {

@@ -110,7 +110,7 @@ TEST(Call, AnOrderIsTheContextsToGiveAndWhatBecomesOfItIsShown) {
   EXPECT_EQ(call.status().order, OrderStatus::kRefused) << "V.22bis has none";
 }
 
-/// Two modems that hear each other a block later.
+/// Two modems that receive each other one block later.
 struct TwoCalls {
   Call caller{{.pump = oh_v22bis_type(), .role = OH_PUMP_CALL}, kLinear8000, 0, nullptr, nullptr};
   Call answerer{{.pump = oh_v22bis_type(), .role = OH_PUMP_ANSWER}, kLinear8000, 0, nullptr, nullptr};
@@ -175,7 +175,7 @@ TEST(Call, ReleasedByOneEndItIsReleasedAtBoth) {
   EXPECT_EQ(calls.answerer.status().link.state, OH_LAPM_DISCONNECTED);
 }
 
-// A live call waits for the cleardown as long as it may take (V.34 11.7), also over a satellite.
+// A live call waits for the cleardown for its maximum duration (V.34 11.7), even over a satellite.
 TEST(Call, ACleardownOverALongRoundTripIsDoneBeforeTheLineIsLeft) {
   Call caller{{.pump = oh_v34_type(), .role = OH_PUMP_CALL}, kLinear8000, 0, nullptr, nullptr};
   Call answerer{{.pump = oh_v34_type(), .role = OH_PUMP_ANSWER}, kLinear8000, 0, nullptr, nullptr};
@@ -205,7 +205,7 @@ TEST(Call, ACleardownOverALongRoundTripIsDoneBeforeTheLineIsLeft) {
   EXPECT_EQ(answerer.status().pump.state, OH_PUMP_IDLE) << "the far end has cleared down, too";
 }
 
-/// Half a second of busy tone, and half of silence, again and again. @return whether it was heard within `seconds`
+/// Repeats half a second of busy tone and half a second of silence. @return whether it was detected within `seconds`
 bool hears_busy(Call& call, double seconds) {
   std::array<std::int16_t, kBlock> rx{}, tx{};
   for (int n = 0; n < seconds * 8000; n += kBlock) {
@@ -220,7 +220,7 @@ bool hears_busy(Call& call, double seconds) {
   return false;
 }
 
-// The far modem's signals may be taken for tones: while it trains for the first time nobody listens to them.
+// The far modem's signals could be mistaken for tones, so detection is off during the first training.
 TEST(Call, TheExchangesToneIsHeardBeforeTheFarModemAndAgainWhenDataModeIsOver) {
   TwoCalls first, second, third;
   EXPECT_TRUE(hears_busy(first.caller, 4));
@@ -231,7 +231,7 @@ TEST(Call, TheExchangesToneIsHeardBeforeTheFarModemAndAgainWhenDataModeIsOver) {
   EXPECT_TRUE(hears_busy(third.caller, 30));
 }
 
-/// A pump of linear samples on a card of octets gets their exact values: the call is that of linear samples.
+/// A pump of linear samples on a card of octets gets their exact values: the call equals a linear one.
 TEST(Call, OctetsOfG711CarryAModemOfLinearSamples) {
   for (const oh_pump_format& format : {kMuLaw8000, kALaw8000}) {
     Call caller({.pump = oh_v22bis_type(), .role = OH_PUMP_CALL}, format, 0, nullptr, nullptr);

@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// @return why there is no such card; empty: there is
+/// @return why there is no such card; empty if there is
 std::string refusal(const std::string& address) {
   try {
     return open_card(address) != nullptr ? "" : "nothing";

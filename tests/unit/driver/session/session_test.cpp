@@ -20,7 +20,7 @@
 namespace offhook::modem {
 namespace {
 
-/// Its interrupt is always raised, for some seconds of CPU time at the most.
+/// Its interrupt is always raised, for at most some seconds of CPU time.
 class StuckCard final : public LocalCard {
  public:
   StuckCard() : LocalCard(oh_modem_streams(OH_MODEM_RATE_HZ)) {}
@@ -41,7 +41,7 @@ TEST(Session, AnInterruptThatNeverEndsMakesItsThreadANormalOne) {
   const auto is_demoted = [](const std::vector<std::string>& all) {
     return !all.empty() && all.back().find("the watchdog demoted the thread to normal priority") != std::string::npos;
   };
-  // It may have happened already: the spinner can have had this thread's CPU.
+  // It may already have happened, because the spinner can have used this thread's CPU.
   std::vector<std::string> all = session.shortcomings();
   if (!all.empty() && !is_demoted(all)) GTEST_SKIP() << all.front();
   for (int i = 0; i < 500 && !is_demoted(all); ++i, all = session.shortcomings())
@@ -73,7 +73,7 @@ TEST(Session, BlocksThatADriverCannotHaveAreRefused) {
   EXPECT_THAT(refusal(config), testing::StartsWith("the driver refused its configuration: expected blocks of at most"));
 }
 
-/// Raises no interrupt, and waits to be stopped, for some seconds at the most.
+/// Raises no interrupt, and waits to be stopped, at most some seconds.
 class QuietCard final : public LocalCard {
  public:
   QuietCard() : LocalCard(oh_modem_streams(OH_MODEM_RATE_HZ)) {}
@@ -103,7 +103,7 @@ TEST(Session, TheDelayOfADeviceBehindTheCardIsDeclared) {
   EXPECT_EQ(Session(card, config).io_delay_samples(), plain().transmit_lead_samples + 400);
 }
 
-// The null card, by the clock: a log of a session tells of one card, number 0, and of what the driver counts.
+// The null card, by the clock: the log of a session has one card, number 0, and the driver's counts.
 TEST(Session, LogAndCountersTellTheSame) {
   oh_event_log log;
   std::vector<oh_event> slots(1 << 16);
@@ -136,8 +136,8 @@ TEST(Session, LogAndCountersTellTheSame) {
   EXPECT_GE(samples, counted.samples_served);
 }
 
-/// Octets of the null card's clock. Of every 800 samples 160 were lost on their way, and the line ends the call when
-/// told.
+/// Octets of the null card's clock. 160 of every 800 samples were lost on their way, and the line ends the call on
+/// request.
 class LossyCard final : public TimerCard {
  public:
   LossyCard() : TimerCard({nullptr, nullptr}, streams()) {}
@@ -166,7 +166,7 @@ TEST(Session, SamplesLostBeforeTheCardAreExactGapsOfThePump) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const CallStatus status = session.status();
   EXPECT_GE(status.pump.samples, 4000u);
-  // What is missing in the last 800 samples depends on where the call began among them, and now is.
+  // The missing ones among the last 800 samples depend on the phase at which the call began and on the present one.
   EXPECT_NEAR(static_cast<double>(status.pump.filled_in), static_cast<double>(status.pump.samples) / 5, 160);
   EXPECT_EQ(status.failure(), "");
   card.ended = true;

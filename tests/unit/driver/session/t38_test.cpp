@@ -132,7 +132,7 @@ TEST(T38, PagesAreEqualAtEveryRateWithErrorCorrectionAndWithout) {
     }
 }
 
-// Three copies: of four datagrams one may arrive.
+// Three copies: one of four datagrams may be sufficient.
 TEST(T38, CopiesMakeUpForSingleLossesAndForThreeInARow) {
   for (const bool correction : {true, false})
     for (const std::size_t run_of : {1u, 3u}) {

@@ -17,7 +17,7 @@ using Event = AtLine::Event;
 using Action = AtLine::Action;
 constexpr char kEnd = '\r', kErase = '\b';
 
-/// What brings a new line into each state.
+/// The text that brings a new line into each state.
 std::string way_to(State state) {
   const std::map<State, std::string> ways = {{State::kOutside, ""},
                                              {State::kPrefix, "a"},
@@ -33,7 +33,7 @@ struct Step {
   State next;
 };
 
-/// By hand, apart from the table: what V.250 5.2 and the habit of modems ask for.
+/// By hand, independent of the table: what V.250 5.2 and common modems require.
 const std::vector<Step> kSteps = {
     {State::kOutside, 'A', Action::kNone, State::kPrefix},
     {State::kOutside, 'a', Action::kNone, State::kPrefix},

@@ -33,7 +33,7 @@ struct At : testing::Test {
   std::string seen;
   AtInterpreter at{host, [this](std::string_view s) { seen += s; }};
   At() { say("ATE0"); }
-  /// What a command line answers, without echo.
+  /// The answer to a command line, without echo.
   std::string say(std::string_view line) {
     seen.clear();
     for (const char c : line) at.put(c);
@@ -102,7 +102,7 @@ TEST_F(At, RegistersAreReadWrittenAndGuarded) {
   EXPECT_EQ(at.s(7), 60);
 }
 
-// Hayes' &W and Z: a profile of one's own; &F is the factory's.
+// Hayes' &W and Z use the user's profile; &F is the factory profile.
 TEST_F(At, AProfileIsStoredAndComesBackByZ) {
   EXPECT_EQ(say("ATS7=30X3+MS=V34,0;&W"), kOk);
   EXPECT_EQ(say("ATS7=40X1+MS=V22B,1"), kOk);
@@ -170,7 +170,7 @@ TEST_F(At, TheLastCallIsToldByTwoCommands) {
   EXPECT_EQ(say("AT+WHY=1;+WHY?"), "\r\n+WHY: 1\r\n\r\nOK\r\n");
 }
 
-// Programs send these, and a modem that answers ERROR loses what follows on the line.
+// Programs send these, and a modem that answers ERROR ignores the rest of the line.
 TEST_F(At, InitialisationStringsOfOldProgramsAreTaken) {
   for (const char* line : {"ATZ",                                                 // wvdial
                            "ATQ0 V1 E0 S0=0 &C1 &D2 +FCLASS=0",                   // wvdial
@@ -184,7 +184,7 @@ TEST_F(At, InitialisationStringsOfOldProgramsAreTaken) {
                            "AT&F1E0Q0V1X4&A3&B1&C1&D2&H1&I0&K1&M4&N0&R2&S0S0=0",  // USR
                            "AT&FE0\\G0\\J0\\K5\\Q3\\N3%C3",                       // Microcom
                            "AT+ICF=3,3;+EB=1,0,10;+MR=1;+DR=1;+ER=1;S0 = 0"}) {   // Conexant
-    const std::string answer = say(line);                                         // ATZ brings the echo back
+    const std::string answer = say(line);                                         // ATZ restores the echo
     EXPECT_TRUE(answer.ends_with(kOk)) << line << ": " << answer;
   }
   EXPECT_EQ(say("AT&Q1"), kError) << "synchronous";
@@ -312,7 +312,7 @@ TEST_F(At, TheListIsTheLastOfItsLine) {
   EXPECT_TRUE(say("ATI0$").starts_with("\r\nOffhook\r\n\r\n"));
 }
 
-// As modems of V.92 have them: T1 by its code of Table 33.
+// As in modems of V.92: T1 by its code of Table 33.
 TEST_F(At, ModemOnHoldIsAskedForInACallWhereItIsEnabledAlone) {
   EXPECT_EQ(say("AT+PMH=?;+PMHT=?;+PMHR=?"), "\r\n+PMH: (0,1)\r\n\r\n+PMHT: (0-13)\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+PMH?;+PMHT?"), "\r\n+PMH: 1\r\n\r\n+PMHT: 0\r\n\r\nOK\r\n");
@@ -350,7 +350,7 @@ TEST(Escape, NeedsThreeCharactersBetweenTwoPauses) {
   const AtSettings settings;
   EscapeDetector d;
   EXPECT_FALSE(d.process("data", 0, settings));
-  EXPECT_FALSE(d.process("+++", 500, settings));  // too early after data
+  EXPECT_FALSE(d.process("+++", 500, settings));  // too soon after data
   EXPECT_FALSE(d.process("", 2000, settings));
   EXPECT_FALSE(d.process("+", 3000, settings));
   EXPECT_FALSE(d.process("++", 3100, settings));

@@ -28,7 +28,7 @@ std::string checked(std::string frame) {
 
 struct Line : TwoPlaces {
   using TwoPlaces::TwoPlaces;
-  /// And neither has an operation.
+  /// Connects, sends the last frame, and checks it at the other end.
   void settle() {
     connect();
     EXPECT_EQ(after(b, kLast + "\x80" + kEnd, 1.5), "\r\nOK\r\n");

@@ -52,7 +52,7 @@ TEST(Dce, WhatTheFarEndAsksIsGrantedAsPmhtSaysAndWaitedFor) {
   }
 }
 
-// What a V.92 modem says where the call has no V.92.
+// The response of a V.92 modem if the call has no V.92.
 TEST(Dce, ModemOnHoldIsNotAvailableInACallAndAnErrorWithoutOne) {
   Desk desk;
   desk.line.knows_hold = false;

@@ -26,7 +26,7 @@ struct Loop : TwoPlaces {
     p.heard();  // the far end's escape sequence
     p.say("+++");
     run(1.1);
-    EXPECT_TRUE(p.heard().ends_with("\r\nOK\r\n"));  // in a loop it comes back before
+    EXPECT_TRUE(p.heard().ends_with("\r\nOK\r\n"));  // in a loop it returns earlier
   }
   void expect_data() {
     EXPECT_EQ(after(a, "from a", 0.6), "");

@@ -38,9 +38,9 @@ TEST(DceHook, TheLineIsOnHookForAQuarterOfASecondHoweverLongTheReleaseTook) {
   EXPECT_GE(d.line.off_hook_ms - d.line.on_hook_ms, 250);
 }
 
-/// By hand, apart from the table: what V.250 and programs expect.
+/// By hand, independent of the table: what V.250 and programs expect.
 const std::vector<Step> kSteps = {
-    {State::kOnHook, Event::kOrder, State::kConnecting, ""},  // past a guard time that is over
+    {State::kOnHook, Event::kOrder, State::kConnecting, ""},  // after a guard time that is over
     {State::kGuardTime, Event::kLineReady, State::kConnecting, ""},
     {State::kGuardTime, Event::kRefused, State::kOnHook, "ERROR"},
     {State::kGuardTime, Event::kCharacter, State::kOnHook, "NO CARRIER"},
@@ -232,7 +232,7 @@ TEST(Dce, TheCallIsAsTheSettingsSay) {
   EXPECT_EQ(call.link.v44_rx.history, 800u);
 }
 
-// V.250 6.6.2: which of the two it is, and in which directions; what is required is required.
+// V.250 6.6.2: which compression, and in which directions; required values are mandatory.
 TEST(Dce, TheCompressionIsReportedByItsName) {
   struct Case {
     const char* settings;
@@ -257,7 +257,7 @@ TEST(Dce, TheCompressionIsReportedByItsName) {
   }
 }
 
-// V.250 6.3.1: the semicolon. The modem stays off hook, and a further D goes on.
+// V.250 6.3.1: the semicolon. The modem stays off hook, and another D continues.
 TEST(DceDial, ASemicolonDialsAndStaysInTheCommandState) {
   Desk desk;
   desk.say("ATE0X4\r");
@@ -282,7 +282,7 @@ TEST(DceDial, ASemicolonDialsAndStaysInTheCommandState) {
   EXPECT_EQ(desk.dce.state(), State::kOnline);
 }
 
-// V.250 6.2.7: busy is detected under X3 and X4 alone.
+// V.250 6.2.7: busy is detected only under X3 and X4.
 TEST(DceDial, BusyEndsACallUnderX3AndX4Alone) {
   for (int x = 0; x <= 4; ++x) {
     Desk desk;
@@ -295,7 +295,7 @@ TEST(DceDial, BusyEndsACallUnderX3AndX4Alone) {
   }
 }
 
-// V.34's Phase 3 is silent for seconds where the own echo is low; a far end that has gone is silent for longer.
+// V.34's Phase 3 is silent for seconds if this end's echo is low. A far end that has left is silent for longer.
 TEST(DceS10, SilenceInARetrainIsNoLostCarrier) {
   for (const char* s10 : {"1", "14", "50"}) {
     Desk desk;
@@ -417,7 +417,7 @@ TEST(Dce, WhatTheCardCannotHaveIsSaidBesideTheSettings) {
   EXPECT_EQ(desk.say("AT+ES?\r"), "+ES: 3,0,2OK");
 }
 
-/// A serial port with lines, of which nobody writes anything.
+/// A serial port with lines to which nobody writes.
 struct WiredTerminal final : Terminal {
   std::uint32_t rate() const override { return 115'200; }
   void set_lines(const Lines& now) override { lines = now; }
@@ -450,7 +450,7 @@ TEST(Dce, WhatTheProgramWritesOnlineGoesToTheFarEnd) {
   EXPECT_EQ(desk.line.sent, "hello ++ therex");
 }
 
-// V.250 6.2.12: XON and XOFF of the program are data, or are obeyed, or are obeyed and go to the far end, too.
+// V.250 6.2.12: XON and XOFF of the program are data, are obeyed, or are obeyed and also sent to the far end.
 TEST(Dce, FlowControlCharactersAreObeyedWhereTheyAreAskedForAlone) {
   const std::string xon(1, '\x11'), xoff(1, '\x13');
   for (int by_dte = 0; by_dte <= 3; ++by_dte) {
@@ -475,9 +475,9 @@ TEST(Dce, FlowControlCharactersAreObeyedWhereTheyAreAskedForAlone) {
   }
 }
 
-// V.90 7 and Table 6, whose numbers stand for "the functional equivalent": 103 and 104 bytes of the program and to it;
-// 106 bytes are taken, 133 are given; 107 CONNECT; 108/2 the program has the terminal open; 109 and 125 lines of the
-// port.
+// V.90 7 and Table 6, whose numbers mean "the functional equivalent": 103 and 104 are bytes from and to the program;
+// 106 bytes are accepted, 133 bytes are delivered; 107 CONNECT; 108/2 the program has the terminal open; 109 and 125
+// are lines of the port.
 TEST(DceCircuits, OfTable6AreWhereTheProgramFindsThem) {
   Desk desk;
   desk.say("ATE0+IFC=1,2\r");
@@ -510,7 +510,7 @@ TEST(DceCircuits, OfTable6AreWhereTheProgramFindsThem) {
   EXPECT_FALSE(desk.line.off_hook);  // 108/2 OFF
 }
 
-/// One at which somebody types.
+/// A terminal at which somebody types.
 struct TypedTerminal final : Terminal {
   TypedTerminal() {
     std::array<int, 2> pair{};
@@ -529,7 +529,7 @@ struct TypedTerminal final : Terminal {
   int program = -1;
 };
 
-// "Thresholds and response times are not applicable": 109 is ON in data mode, however weak the signal.
+// "Thresholds and response times are not applicable": 109 is ON in data mode, even for a weak signal.
 TEST(DceCircuits, Circuit109HasNoThreshold) {
   for (const float level_dbm0 : {-10.f, -43.f, -70.f}) {
     FakeLine line;

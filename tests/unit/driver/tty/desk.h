@@ -77,7 +77,7 @@ struct FakeLine final : CallLine {
   }
   std::size_t writable() const override { return room; }
 
-  /// 10 ms of a silent line, for the pump of a fax.
+  /// 10 ms of a silent line for the pump of a fax.
   void run() {
     std::array<std::int16_t, 80> rx{}, tx{};
     if (fax) fax::pump_type()->process(fax.get(), rx.data(), tx.data(), rx.size());
@@ -91,11 +91,11 @@ struct FakeLine final : CallLine {
   Caller who;
   CallStatus now;
   std::string sent, incoming;
-  std::int64_t* clock_ms = nullptr;  // goes on while a call is released
+  std::int64_t* clock_ms = nullptr;  // continues while a call is released
   std::int64_t release_ms = 0, on_hook_ms = 0, off_hook_ms = 0;
 };
 
-/// A DCE, the line behind it and the program before it; 10 ms a step.
+/// A DCE, the line at one side and the program at the other; 10 ms per step.
 struct Desk {
   ~Desk() { leave(); }
   void leave() {
@@ -108,7 +108,7 @@ struct Desk {
       dce.work(now_ms += 10);
     }
   }
-  /// What the DCE answers, line ends taken off.
+  /// The answer of the DCE without line ends.
   std::string heard() {
     std::string text;
     std::array<char, 512> bytes;
@@ -132,7 +132,7 @@ struct Desk {
     line.now.pump.rx_bit_rate = 28'800;
     line.now.link.state = state == OH_PUMP_DATA ? OH_LAPM_CONNECTED : line.now.link.state;
   }
-  /// From a new DCE, as programs do it.
+  /// For a new DCE, as by programs.
   void bring_to(State state) {
     say("AT&FE0+DS=3,1\r");
     if (state >= State::kFax) {
@@ -180,14 +180,14 @@ struct Desk {
     work(6);
     return heard();
   }
-  /// The pump's status, the order having been taken up.
+  /// The pump's status, with the command in progress.
   void on_hold(oh_hold_state hold, oh_pump_state state) {
     line.now.order = OrderStatus::kNone;
     line.now.pump.hold = hold;
     line.now.pump.hold_timeout = hold == OH_HOLD_AWAY ? 3 : 0;
     line.now.pump.state = state;
   }
-  /// Makes it happen. @return what the program is told
+  /// Performs the action. @return the output for the program
   std::string happen(Event event) {
     switch (event) {
       case Event::kOrder:

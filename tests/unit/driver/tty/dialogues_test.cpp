@@ -17,9 +17,9 @@ struct Say {
     kLine,     ///< a command line, answered by `expected`
     kConnect,  ///< the far end answers; `expected` comes before data
     kRing,     ///< it rings
-    kData,     ///< goes to the far end as it is
+    kData,     ///< is sent to the far end unchanged
     kEscape,   ///< a pause, the text, a pause
-    kHangUp,   ///< the far end does
+    kHangUp,   ///< done by the far end
     kDtr       ///< the program closes the terminal
   };
   What what;
@@ -115,7 +115,7 @@ const Dialogue kDialogues[] = {
       {kHangUp, "", "3"}}},
 };
 
-/// Makes it happen. @return what the program reads
+/// Performs the action. @return the output that the program reads
 std::string act(Desk& desk, const Say& say) {
   switch (say.what) {
     case kLine: {

@@ -23,10 +23,10 @@ namespace {
 
 constexpr std::size_t kBlock = 80;  // 10 ms
 using Block = std::array<std::int16_t, kBlock>;
-/// What answers a block at the other end of the line. @param off_hook  the near end is
+/// Answers a block at the other end of the line. @param off_hook  whether the near end is
 using FarEnd = std::function<Block(const Block& heard, bool off_hook)>;
 
-/// The line of a call without threads: each block by hand.
+/// The line of a call without threads; each block is processed by hand.
 class Wire final : public CallLine {
  public:
   bool ringing() const override { return false; }
@@ -77,7 +77,7 @@ CallConfig answerer(oh_modulation modulation) {
   config.link.error_control = OH_ERROR_CONTROL_OPTIONAL;
   return config;
 }
-/// A modem that answers by V.8 with this alone.
+/// A modem that answers by V.8 with only this modulation.
 CallConfig answers_by_v8(oh_modulation modulation) {
   CallConfig config = answerer(modulation);
   config.pump = kModulations.back().type();
@@ -85,7 +85,7 @@ CallConfig answers_by_v8(oh_modulation modulation) {
   return config;
 }
 
-/// A modem that goes off hook when the digits are out, and what a test does to the line behind it.
+/// A modem that goes off hook after the digits, and the changes that a test makes to its line.
 struct FarModem {
   explicit FarModem(const CallConfig& config)
       : call(std::make_shared<Call>(config, kLinear8000, kBlock, nullptr, nullptr)) {}
@@ -128,7 +128,7 @@ struct Office {
     for (int k = 0; k < 3; ++k) dce.work(now_ms += 10);
     return heard();
   }
-  /// Dials, and waits for one of the final results. @return all that the program read
+  /// Dials, and waits for a final result. @return everything that the program read
   std::string call(const std::string& settings, const FarEnd& far, double most_s) {
     command("ATE0+WHY=1;" + settings + "\r");
     std::string text = command("ATD5\r");
@@ -204,10 +204,10 @@ TEST(FailedCalls, NoModulationInCommon) {
   expect_all(office.command("AT&V1\r"), {"offered: CM V.34; JM no modulation"});
 }
 
-// The far end goes silent in the middle of Phase 2, or of Phase 3.
+// The far end becomes silent in the middle of Phase 2 or 3.
 TEST(FailedCalls, TrainingFailsInAPhaseThatIsNamed) {
   struct Case {
-    std::uint32_t at;  // it is silent from here on
+    std::uint32_t at;  // silent from here on
     const char* missing;
   };
   for (const Case& c :
@@ -270,7 +270,7 @@ TEST(FailedCalls, TheFarEndClearsDown) {
   expect_all(told, {"NO CARRIER", "+WHY: 65,the far end cleared down", "reached: data"});
 }
 
-// A line that became noise: it is heard, and nothing can be trained on it.
+// A line that became noise: a signal is received, but cannot be trained on.
 TEST(FailedCalls, ARetrainDoesNotEnd) {
   Office office;
   FarModem far(answers_by_v8(OH_MODULATION_V32BIS));

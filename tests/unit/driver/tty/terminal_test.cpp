@@ -64,7 +64,7 @@ TEST_F(TerminalTest, AProgramThatClearsClocalIsHungUpAndFindsANewTerminalUnderTh
   EXPECT_EQ(next.read_line(), "RING\n");
   termios t{};
   ASSERT_EQ(tcgetattr(next.fd, &t), 0);
-  EXPECT_NE(t.c_cflag & CLOCAL, 0u);  // nobody is hung up who has not asked for it
+  EXPECT_NE(t.c_cflag & CLOCAL, 0u);  // only those are hung up that requested it
 }
 
 TEST(Terminal, IsItsGroupsFromTheStartAndAfterAHangUp) {

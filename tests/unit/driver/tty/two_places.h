@@ -41,7 +41,7 @@ struct Wire final : CallLine {
 
   const oh_pump_type* pump = nullptr;
   std::unique_ptr<Call> call;
-  bool answered = true;  // else as by SIP: the pump is not on the line yet
+  bool answered = true;  // otherwise as with SIP: the pump is not on the line yet
   std::string failure;
   std::array<std::int16_t, kBlock> tx{};
 };
@@ -100,7 +100,7 @@ struct TwoPlaces {
     run(seconds);
     return p.heard();
   }
-  /// Both ends have CONNECT: the calling one hears flags, the answering one sends them.
+  /// Both ends have CONNECT: the calling end receives flags, the answering end sends them.
   void connect() {
     a.say("ATDT5\r");
     run(1.5);

@@ -31,7 +31,7 @@ TEST(ModemC, RefusesAConfigurationThatCannotBeMeantAndSaysWhy) {
             "invalid error control; expected none, optional or required");
 }
 
-/// Two modems by the C interface, each hearing the other 10 ms later.
+/// Two modems by the C interface, each of which receives the other 10 ms later.
 struct Pair {
   struct Destroy {
     void operator()(oh_modem* modem) const { oh_modem_destroy(modem); }
@@ -64,7 +64,7 @@ struct Pair {
   }
 };
 
-// The far end is switched off; what is left of the line is noise, or the own echo 14 dB below what is sent.
+// The far end is switched off. The line then has noise, or this end's echo at -14 dB.
 TEST(ModemC, AFarEndThatVanishesIsNoticedWithinSeconds) {
   for (const oh_pump_type* pump : {oh_v34_type(), oh_v32bis_type(), oh_v22bis_type(), oh_v22_type()}) {
     for (const bool call : {true, false}) {

@@ -16,7 +16,7 @@
 namespace offhook::modem {
 namespace {
 
-/// A pump in a state and at rates that the test sets: takes bits, hears nothing.
+/// A pump with a state and rates set by the test. It takes bits and receives nothing.
 struct Puppet {
   static inline oh_pump_status now{};
   static inline oh_pump_config given{};
@@ -72,7 +72,7 @@ struct Puppet {
 struct Originator : testing::Test {
   Modem modem{{.pump = Puppet::type(), .role = OH_PUMP_CALL, .link = {.skip_detection = 1}}};
   Originator() { modem.start(); }
-  /// @return seconds until V.42 has waited T401 in vain once more, at most `seconds`
+  /// @return seconds until V.42's T401 expires again, at most `seconds`
   double run(oh_pump_state state, std::uint32_t bit_rate, double seconds) {
     Puppet::now = {};
     Puppet::now.state = state;
@@ -99,7 +99,7 @@ TEST_F(Originator, T401FollowsTheRatesOfARetrainWhichDoesNotAgeIt) {
   EXPECT_NEAR(run(OH_PUMP_DATA, 1200, 10), 3.66 - 1, 0.02);
 }
 
-/// Of a caller on the puppet.
+/// For a caller on the simulated pump.
 Modem::Config on_puppet(oh_error_control mode) {
   Puppet::now = {};
   Puppet::filled_in = Puppet::hang_ups = 0;
@@ -142,7 +142,7 @@ TEST(Modem, WhatThePumpMeasuredOfTheLineIsInTheStatus) {
   show(OH_INSTRUMENT_RX_SYMBOL_RATE, 3200);
   show(OH_INSTRUMENT_RETRAIN_CAUSE, OH_RETRAIN_FAR);
   show(OH_INSTRUMENT_RETRAIN_CAUSE, OH_RETRAIN_FAR);
-  show(OH_INSTRUMENT_RETRAIN_CAUSE, 99);  // of a pump that is newer
+  show(OH_INSTRUMENT_RETRAIN_CAUSE, 99);  // from a newer pump
   const oh_modem_end_line line = modem.status().line;
   EXPECT_EQ(line.snr_db, 33.5f);
   EXPECT_EQ(line.round_trip_ms, 40.f);
@@ -268,14 +268,14 @@ TEST(Modem, WhereV42IsRequiredItIsLookedForAsLongAsTheFarEndMayTrain) {
   }
 }
 
-/// Two pumps that carry bits to each other without a line, each from its own beginning of data mode on.
+/// Two pumps that exchange bits without a line, each from its own beginning of data mode on.
 struct Wire {
   struct End {
     oh_bit_port port{};
     oh_pump_state state = OH_PUMP_TRAINING;
     Wire* wire = nullptr;
   };
-  static inline Wire* made;  ///< the one whose ends are created
+  static inline Wire* made;  ///< the pair whose ends are being created
   End* ends[2] = {};
   static End& of(void* self) { return *static_cast<End*>(self); }
   static const oh_pump_type* type() {
@@ -286,7 +286,7 @@ struct Wire {
         made->ends[config->role] = new (self) End{config->port, OH_PUMP_TRAINING, made};
         return 0;
       };
-      t.process = [](void* self, const void*, void*, std::size_t n) {  // a bit a sample, of the caller's clock
+      t.process = [](void* self, const void*, void*, std::size_t n) {  // one bit per sample of the caller's clock
         End *call = &of(self), *answer = call->wire->ends[1];
         if (call != call->wire->ends[0]) return;
         for (std::size_t k = 0; k < n; ++k) {
@@ -404,7 +404,7 @@ TEST(Modem, AHoldIsThePumpsAndItsStatesAreInTheLog) {
   EXPECT_EQ(seen, (std::vector<std::uint32_t>{OH_HOLD_ASKED, OH_HOLD_AWAY | 3u << 16, OH_HOLD_NONE}));
 }
 
-// The link would wait for an answer that cannot come.
+// The link would wait for an answer that cannot arrive.
 TEST(Modem, WhoHangsUpOnHoldEndsTheConnectionAtOnce) {
   Modem modem(on_puppet(OH_ERROR_CONTROL_REQUIRED));
   modem.start();
@@ -432,7 +432,7 @@ TEST(Modem, IsEndedByItsOwnerWhenThePumpHasClearedDown) {
   EXPECT_TRUE(modem.ended());
 }
 
-// As of the version before: its struct is shorter, and what stands behind it is not looked at.
+// As in the previous version: its struct is shorter, and later memory is not read.
 TEST(Modem, APumpWithoutHoldRefusesIt) {
   static oh_pump_type older = *Puppet::type();
   older.struct_size = offsetof(oh_pump_type, hold);

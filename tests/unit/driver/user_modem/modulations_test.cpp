@@ -17,7 +17,7 @@
 #include "dsp/v8/answer_tone.h"
 #include "tests/unit/driver/user_modem/pump_pair.h"
 
-// The last: it defines std's rounding functions as macros.
+// This include is last, because it defines std's rounding functions as macros.
 #define SPANDSP_EXPOSE_INTERNAL_STRUCTURES
 #include <spandsp.h>
 
@@ -57,7 +57,7 @@ class Slow : public testing::TestWithParam<Modulation> {
     const bool turned = std::string_view(GetParam().name).ends_with("turned");
     return (sender == 0) != turned ? GetParam().min_bit_rate : GetParam().max_bit_rate;
   }
-  // So many characters each way, and what arrived of them.
+  // This many characters in each direction, and the received ones.
   void exchange(PumpPair* pair, uint32_t n) {
     std::mt19937 random(7);
     double seconds = 0;
@@ -162,7 +162,7 @@ TEST_P(Slow, HangingUpEndsTheCallAtBothEnds) {
   EXPECT_EQ(pair.status(1).failure, OH_PUMP_FAILURE_NONE);
 }
 
-// V.23 with other senders and rates, as rows.
+// V.23 with other senders and rates, as rows of the table.
 constexpr Modulation kV23Turned = fsk::row<kV23TurnedLine>("V23C", 0), kV23At600 = fsk::row<kV23At600Line>("V23C", 0),
                      kV23At600Turned = fsk::row<kV23At600TurnedLine>("V23C", 0);
 
@@ -254,7 +254,7 @@ TEST(V23Turned, SpandspIsTheFarEndOfEverySenderAndRate) {
       EXPECT_EQ(s.tx_bit_rate, static_cast<uint32_t>(own.bit_rate));
       EXPECT_EQ(s.rx_bit_rate, static_cast<uint32_t>(other.bit_rate));
       EXPECT_EQ(came, text);
-      // What the correlator gives before the first carrier are no characters of ours.
+      // Characters that the correlator finds before the first carrier were not sent by this end.
       const std::vector<uint8_t> heard = characters_in(far.came);
       EXPECT_NE(std::search(heard.begin(), heard.end(), text.begin(), text.end()), heard.end());
       type->release(self);
@@ -263,7 +263,7 @@ TEST(V23Turned, SpandspIsTheFarEndOfEverySenderAndRate) {
   EXPECT_EQ(v23_with_rates(1200, 1200), nullptr);
 }
 
-// A caller that never hears its like says so; one that hears nothing does not.
+// A caller that receives only other modulations reports that; one that receives nothing does not.
 TEST(SlowAlone, SomebodyElsesToneIsNothingInCommon) {
   v14::Link link;
   for (const bool tone : {false, true}) {

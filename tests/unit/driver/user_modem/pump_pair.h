@@ -17,8 +17,8 @@
 
 namespace offhook::test {
 
-/// Sends a pseudo-random sequence (x^31 + x^28 + 1) and checks a received one; finds its place by itself, so one wrong
-/// bit counts three times and a slip 31 times at the most.
+/// Sends a pseudo-random sequence (x^31 + x^28 + 1) and checks a received one; finds its position automatically, so a
+/// wrong bit counts three times and a slip at most 31 times.
 struct BitTester {
   uint32_t tx = 1, rx = 0;
   uint64_t good = 0, bad = 0;
@@ -82,7 +82,7 @@ class PumpPair {
     set_snr(line.snr_db);
   }
 
-  /// The noise from now on, in the 4 kHz band.
+  /// Noise from now on, in the 4 kHz band.
   void set_snr(double snr_db) {
     noise_ = 32768 / std::sqrt(2) *
              std::pow(10, (line_.tx_level_dbm0 - kFullScaleSineDbm0 - line_.attenuation_db - snr_db) / 20);
@@ -102,7 +102,7 @@ class PumpPair {
     }
   }
 
-  /// `end` misses n samples and its card plays silence meanwhile; then it is told, unless `tell` is false.
+  /// `end` misses n samples while its card plays silence. It is then informed, unless `tell` is false.
   void lose(int end, size_t n, bool tell = true) {
     for (size_t done = 0; done < n; ++done) {
       int16_t rx, tx, silence = 0;
@@ -125,7 +125,7 @@ class PumpPair {
   }
   bool connected() const { return status(0).state == OH_PUMP_DATA && status(1).state == OH_PUMP_DATA; }
 
-  /// Runs until both ends are in data mode.  @return false after `seconds` without
+  /// Runs until both ends are in data mode.  @return false after `seconds` without data mode
   bool connect(double seconds, size_t block = 1) {
     for (double t = 0; t < seconds; t += 0.1) {
       if (connected()) return true;

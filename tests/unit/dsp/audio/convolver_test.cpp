@@ -11,7 +11,7 @@
 namespace offhook::audio {
 namespace {
 
-// Products and sums of 24 bits: noise of one rounding per stage of two transforms and of the sum of partitions.
+// Products and sums of 24 bits: noise of one rounding per stage of two transforms, and of the sum of partitions.
 constexpr double kTolerance = 1e-6;
 
 TEST(AudioConvolver, EqualsDirectConvolutionForEveryPartitionAndLength) {

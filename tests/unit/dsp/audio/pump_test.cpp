@@ -61,7 +61,7 @@ class Pump {
   std::unique_ptr<void, decltype(&std::free)> memory_{nullptr, &std::free};
 };
 
-/// The same on every machine.
+/// Equal on every machine.
 std::vector<std::int16_t> samples(std::size_t n, float peak = 4000) {
   Noise noise(7);
   std::vector<std::int16_t> s(n);

@@ -42,7 +42,7 @@ constexpr End kV34Auto = {"V.34 auto", oh_automode_v22bis_type, kV34 | kV32bis |
 constexpr End kV34Only = {"V.34 only", oh_automode_v22bis_type, kV34};
 constexpr End kV32bisAuto = {"V.32bis auto", oh_automode_v22bis_type, kV32bis | kV22bis};
 constexpr End kV32bisOnly = {"V.32bis only", oh_automode_v22bis_type, kV32bis};
-constexpr End kV22bisOnly = {"V.22bis only", oh_v22bis_type, kV22bis};  // no V.8: answers with ANS
+constexpr End kV22bisOnly = {"V.22bis only", oh_v22bis_type, kV22bis};  // without V.8: answers with ANS
 constexpr End kMarksAuto = {"slow auto", oh_automode_v22bis_type, kMarks | OH_MODULATION_V22};
 constexpr End kV21Auto = {"V.21 by V.8", oh_automode_v22bis_type, OH_MODULATION_V21};
 constexpr End kBell103Auto = {"Bell 103 by automode", oh_automode_v22bis_type, OH_MODULATION_BELL103};
@@ -59,7 +59,7 @@ uint32_t set_of(const End& e) {
 }
 oh_modulation best(uint32_t set) {
   for (std::size_t k = kModulations.size() - 1; k-- > 0;) {
-    if (kModulations[k].id == OH_MODULATION_V90) continue;  // these cards are of 8000 Hz
+    if (kModulations[k].id == OH_MODULATION_V90) continue;  // these cards have 8000 Hz
     if ((set & kModulations[k].id) != 0) return kModulations[k].id;
   }
   return OH_MODULATION_NONE;
@@ -109,7 +109,7 @@ TEST_P(AutomodeMatrix, EndsWithTheBestOfBothOrSaysThatThereIsNone) {
     expect_clean(&pair, expected, least_rate(expected));
     return;
   }
-  // Whoever can know ends with the reason; a plain pump without V.8 finds out by its time-out.
+  // An end that can know the reason reports it; a plain pump without V.8 finds out by its time-out.
   pair.run(70 * 8000);
   for (const int end : {0, 1}) {
     SCOPED_TRACE(end ? "answerer" : "caller");
@@ -127,7 +127,7 @@ std::vector<Cell> cells() {
                            kV23Only,    kV21Only,   kBell103Only, kBell212aOnly, kBellAuto};
   for (const End& call : kEnds) {
     for (const End& answer : kEnds) {
-      // A caller in Bell 103 takes the tone of Bell 212A for its mark, and is in data mode.
+      // A caller in Bell 103 mistakes the tone of Bell 212A for its mark, and enters data mode.
       const bool mistaken =
           answer.modulations == OH_MODULATION_BELL212A && (set_of(call) & kBells) == OH_MODULATION_BELL103;
       if (!mistaken) all.push_back({call, answer});
@@ -146,7 +146,7 @@ std::string name_of(const testing::TestParamInfo<Cell>& cell) {
 
 INSTANTIATE_TEST_SUITE_P(CallerAndAnswerer, AutomodeMatrix, testing::ValuesIn(cells()), name_of);
 
-// A modem of the time before V.8: a tone of this length, silence, and then its one modulation.
+// A modem from before V.8: a tone of this length, silence, and then its only modulation.
 enum class Old { kAnsThenAc, kAnsThenUsb1, kUsb1, kUsb1ForAWhile, kAc, kAa, kAnsWithReversalsThenAc };
 struct OldModem {
   Old kind;
@@ -186,8 +186,8 @@ const oh_pump_type* old_modem() {
             auto* tx = static_cast<int16_t*>(sent);
             const bool tone =
                 kKind == Old::kAnsThenAc || kKind == Old::kAnsThenUsb1 || kKind == Old::kAnsWithReversalsThenAc;
-            // Who sends no answer tone comes late, so that the caller may have missed it; or does without (and sends
-            // USB1 for 1.6 s only); or (AA) has waited for a second of it.
+            // An end that sends no answer tone starts late, so that the caller may have missed it; or does not use it
+            // (and sends USB1 for only 1.6 s); or (AA) has waited for one second of it.
             const uint64_t start = tone                                       ? kBefore + kTone + kSilence
                                    : kKind == Old::kAa                        ? 3 * 8000
                                    : kKind == Old::kUsb1 || kKind == Old::kAc ? 400
@@ -213,7 +213,7 @@ const oh_pump_type* old_modem() {
               oh_pump_status s;
               if (kShort && m->samples == patience) m->ops->status(m->inner, &s);
               if (kShort && m->samples == patience && s.state == OH_PUMP_CONNECTING) {
-                m->samples = 0;  // gives up and begins again
+                m->samples = 0;  // gives up and starts again
                 m->begun = false;
               }
             }
@@ -287,7 +287,7 @@ TEST_F(Automode, AModulationThatReachesExactlyTheLeastRateTakesPart) {
   EXPECT_EQ(oh_automode_v22bis_type()->size(&config), 0u);
   config.min_bit_rate = 14'400;
   EXPECT_GT(oh_automode_v22bis_type()->size(&config), 0u);
-  // Reached because of a limit of the far end, exactly.
+  // Reached because of the far end's limit.
   PumpPair pair = make(kV34Auto, kV32bisAuto, {.max_bit_rate = {0, 9600}, .min_bit_rate = {9600, 0}});
   ASSERT_TRUE(pair.connect(25));
   expect_clean(&pair, OH_MODULATION_V32BIS, 9600);
@@ -311,7 +311,7 @@ TEST_F(Automode, NothingToOfferIsRefused) {
   EXPECT_EQ(oh_automode_v22bis_type()->size(&config), 0u) << "a card that nothing knows";
 }
 
-/// A pump that stands alone.
+/// A pump without automode.
 struct Alone {
   Alone(const oh_pump_type* of, const oh_pump_config& config)
       : type(of), self(std::aligned_alloc(64, (of->size(&config) + 63) / 64 * 64), &std::free) {
@@ -343,7 +343,7 @@ TEST_F(Automode, WhoHearsNobodyGivesUpAfterAMinute) {
   EXPECT_EQ(pump.status().state, OH_PUMP_FAILED);
 }
 
-/// What the menu of a caller on this card says to an answerer that has V.34.
+/// The menu of a caller on this card, as read by an answerer that has V.34.
 v8::Menu menu_of(const oh_pump_format& format, uint32_t modulations) {
   BitTester bits;
   oh_pump_config config{};
@@ -377,7 +377,7 @@ v8::Menu menu_of(const oh_pump_format& format, uint32_t modulations) {
   return far.result().far;
 }
 
-// V.8 tables 6 and 7: an end on a digital line says so, whatever it can do, and is V.90's digital side.
+// V.8 tables 6 and 7: an end on a digital line states that, whatever its capabilities, and is V.90's digital side.
 TEST_F(Automode, TheMenuSaysOnWhatLineTheEndIs) {
   const v8::Menu plain = menu_of(kMuLaw8000, kV34), digital = menu_of(kMuLaw8000, kV34 | OH_MODULATION_V90),
                  analogue = menu_of(kLinear16000To8000, kV34 | OH_MODULATION_V90), voice = menu_of(kLinear8000, kV34);
@@ -392,8 +392,8 @@ TEST_F(Automode, TheMenuSaysOnWhatLineTheEndIs) {
   EXPECT_FALSE(voice.has_access && (voice.access & v8::kAccessDigital) != 0);
 }
 
-// A pump that knows samples of 8000 Hz alone, on a card that receives 16000: it is given what a decimator makes of
-// them, sample by sample, and where samples were lost that of silence.
+// A pump that only supports 8000 Hz, on a card that receives 16000 Hz: it receives the output of a decimator, sample by
+// sample, with silence in place of lost samples.
 TEST_F(Automode, OnAnotherCardAPumpHearsWhatTheDecimatorGives) {
   BitTester heard[2];
   oh_pump_config config{};
@@ -437,7 +437,7 @@ TEST_F(Automode, OnAnotherCardAPumpHearsWhatTheDecimatorGives) {
   EXPECT_EQ(converted.status().filled_in, lost);
 }
 
-// V.90 has two sides: two ends of the same one, which both offer it, take V.34 (V.90 9.1.1).
+// V.90 has two sides. Two ends of the same side that both offer it use V.34 (V.90 9.1.1).
 TEST_F(Automode, TwoSidesOfAKindDoNotTakeV90) {
   for (const oh_pump_format& format : {kLinear16000To8000, kMuLaw8000}) {
     const oh_pump_type* type = oh_automode_v22bis_type();
@@ -479,7 +479,7 @@ TEST_F(Automode, TwoSidesOfAKindDoNotTakeV90) {
   }
 }
 
-// Samples lost during the search for the modulation cost nothing but time: the count is kept.
+// Samples lost during the search for the modulation only cost time: the count is correct.
 TEST_F(Automode, LostSamplesBeforeTheDecisionDoNoHarm) {
   PumpPair pair = make(kV34Auto, kV34Auto);
   pair.run(8000);

@@ -13,7 +13,7 @@
 namespace offhook {
 namespace {
 
-/// In the place of V.34: V.8 may choose it, then it is silent and trains anew every three seconds.
+/// Replaces V.34: V.8 may choose it; then it is silent and trains again every three seconds.
 struct Vain {
   bool gives_up_trainings = true;
   bool begun = false;
@@ -34,7 +34,7 @@ void status(const void* self, oh_pump_status* s) {
   const Vain& v = *static_cast<const Vain*>(self);
   oh_pump_status all{};
   all.state = OH_PUMP_TRAINING;
-  // An end that notices less of it has one retrain, as in a direction that is good.
+  // An end that notices fewer of them has one retrain, as in a good direction.
   all.retrains = v.gives_up_trainings ? static_cast<uint32_t>(v.samples / 24000) : v.samples > 24000 ? 1 : 0;
   all.modulation = OH_MODULATION_V34;
   give_status(all, s);
@@ -68,7 +68,7 @@ automode::Table table() {
   return {kRows, 2};
 }
 
-// @param far_notices  the answerer, else the caller, counts its trainings
+// @param far_notices  the answerer, otherwise the caller, counts its trainings
 void expect_v32bis(bool call_notices, bool answer_notices) {
   test::BitTester bits[2];
   bits[0].tx = 0x1234567, bits[1].tx = 0x7654321;

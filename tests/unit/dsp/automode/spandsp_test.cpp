@@ -13,7 +13,7 @@
 #include "dsp/pump/pump_type.h"
 #include "tests/unit/driver/user_modem/pump_pair.h"
 
-// The last: it defines std's rounding functions as macros.
+// This include is last, because it defines std's rounding functions as macros.
 #include <spandsp.h>
 
 namespace offhook {
@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kPi = 3.14159265358979;
 
-/// spandsp's V.22bis as it comes, without a recovery of ours. The answerer has V.25's answer sequence before it.
+/// spandsp's V.22bis as supplied, without our recovery. The answerer sends V.25's answer sequence first.
 class Foreign {
  public:
   explicit Foreign(bool calls, double tone_s = 3.3)
@@ -63,7 +63,7 @@ struct Free {
   void operator()(void* p) const { std::free(p); }
 };
 
-/// @return seconds until our automode is in data mode; 0: never
+/// @return seconds until Offhook's automode is in data mode; 0: never
 double connect(oh_pump_role role, Foreign* far, uint32_t modulations) {
   test::BitTester bits;
   oh_pump_config c{};
@@ -105,7 +105,7 @@ TEST(AutomodeAndSpandsp, ACallerStopsAaForAnAnswererThatWaitsForItsEnd) {
   EXPECT_LT(s, 12);
 }
 
-// ANS ends less than 800 ms after AA began: the far end may be one that has not heard AA (A.2.1.3, A.2.1.2).
+// ANS ends less than 800 ms after AA began, so the far end may not have detected AA (A.2.1.3, A.2.1.2).
 TEST(AutomodeAndSpandsp, ACallerStopsAaBehindAShortAnswerToneToo) {
   Foreign answerer(false, 2.6);
   EXPECT_GT(connect(OH_PUMP_CALL, &answerer, 0), 5);

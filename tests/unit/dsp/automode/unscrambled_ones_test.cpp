@@ -20,8 +20,8 @@ using test::BitTester;
 // V.22bis has V.22, too.
 constexpr uint32_t kV22bis = OH_MODULATION_V22BIS | OH_MODULATION_V22, kV32bis = OH_MODULATION_V32BIS;
 
-/// A caller alone with an answerer's ones, as a tone (USB1), from `begin_ms` on for `length_ms`; before it, of ANS,
-/// `ans_ms` that end 75 ms earlier. @return when, in ms, its modulation begins, and which; -1: not within 8 s
+/// A caller that hears an answerer's ones as a tone (USB1) from `begin_ms` for `length_ms`, after `ans_ms` of ANS that
+/// end 75 ms earlier. @return when, in ms, its modulation begins, and which; -1: not within 8 s
 struct Decision {
   int ms = -1;
   uint32_t modulation = OH_MODULATION_NONE;
@@ -58,7 +58,7 @@ int decided_ms(uint32_t modulations, int begin_ms, int length_ms, int ans_ms = 0
   return decide(modulations, begin_ms, length_ms, ans_ms).ms;
 }
 
-// Bell 103's mark, 2225 Hz, and USB1, 2250 Hz, may both be off by what a line and an oscillator do.
+// Both Bell 103's mark, 2225 Hz, and USB1, 2250 Hz, may be shifted by the line and by oscillators.
 TEST(UnscrambledOnes, OfBell103sMarkAndUnscrambledOnesTheNearerIsHeard) {
   const uint32_t both = OH_MODULATION_BELL103 | kV22bis;
   for (const int hz : {2216, 2225, 2236}) {
@@ -70,8 +70,8 @@ TEST(UnscrambledOnes, OfBell103sMarkAndUnscrambledOnesTheNearerIsHeard) {
     EXPECT_EQ(decide(both, 1000, 3000, 0, hz).modulation, OH_MODULATION_V22BIS) << hz;
 }
 
-// V.32bis A.2.1.2, A.2.1.3: USB1 has to last 155 ms (+-10), and an answerer that began with ANS may still send AC for
-// 3.1 s and more. One that did without ANS has no V.32bis; but whether it did can be told only of what was heard.
+// V.32bis A.2.1.2, A.2.1.3: USB1 must last 155 ms (+-10), and an answerer that began with ANS may still send AC for 3.1
+// s or more. An answerer without ANS has no V.32bis, but the caller knows this only for the part that it received.
 TEST(UnscrambledOnes, UnscrambledOnesCountOnceTheyHaveLastedAndThereWasTimeForAc) {
   const int kAfter = 3150;
   EXPECT_NEAR(decided_ms(kV32bis | kV22bis, 1000, 3000), 1155, 15) << "no ANS before it: at once";

@@ -55,7 +55,7 @@ TEST_P(Fft, EqualsTheDefiningSum) {
   memory.reset();
 }
 
-// Arrays of a struct of floats are aligned to a float, no more.
+// Arrays in a struct of floats have only the alignment of a float.
 TEST(FftRadix2, ArraysMayLieAtAnyFloat) {
   constexpr std::size_t kPoints = 64;
   const oh_fft_ops* fft = oh_fft_radix2();

@@ -8,7 +8,7 @@
 namespace offhook {
 namespace {
 
-// Lines that are only asked for: memory that nobody has, at the ends of ranges and beyond their number, does no harm.
+// Lines that are only prefetched: unmapped memory at the ends of ranges and beyond their number does no harm.
 TEST(HotLines, AsksForWhatItWasGivenAndNoMore) {
   HotLines hot;
   EXPECT_EQ(hot.left(), 0u);

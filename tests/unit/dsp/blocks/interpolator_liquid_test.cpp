@@ -28,7 +28,7 @@ TEST(Interpolator, PassesTheBandAsLiquidsResamplerDoes) {
       const double turns = std::fmod((kCarrierHz + tone_hz) / 8000 * n, 1.0);
       Complex y;
       if (own.put(static_cast<float>(std::cos(2 * M_PI * turns)), &y)) a.emplace_back(y.re, y.im);
-      // The same tone, mixed down; its image at minus twice the carrier is what our lowpass has to take away.
+      // The same tone, mixed down. Its image at minus twice the carrier must be removed by our lowpass.
       std::complex<float> x = std::polar(1.f, static_cast<float>(2 * M_PI * std::fmod(tone_hz / 8000 * n, 1.0)));
       std::complex<float> out[4];
       unsigned written = 0;
@@ -40,14 +40,14 @@ TEST(Interpolator, PassesTheBandAsLiquidsResamplerDoes) {
     const std::complex<double> theirs = test::gain_at(b, tone_hz / kOutHz, kSkip);
     EXPECT_NEAR(20 * std::log10(std::abs(ours) / std::abs(theirs)), 0, 0.02) << tone_hz;
     phase.push_back(std::arg(ours / theirs));
-    double rest = 0;  // what is there besides the tone
+    double rest = 0;  // power in addition to the tone
     for (std::size_t k = kSkip; k < a.size(); ++k) {
       const auto tone = ours * std::polar(1.0, 2 * M_PI * std::fmod(tone_hz / kOutHz * static_cast<double>(k), 1.0));
       rest += std::norm(std::complex<double>(a[k]) - tone);
     }
     EXPECT_LT(10 * std::log10(rest / static_cast<double>(a.size() - kSkip)), -60) << tone_hz;
   }
-  // One delay for all: phases lie on a line over frequency. The first two tones that are 400 Hz apart give its slope.
+  // Equal delay for all: phases are on a straight line over frequency. Two tones, 400 Hz apart, give its slope.
   const double slope = std::remainder(phase[4] - phase[3], 2 * M_PI) / (kTonesHz[4] - kTonesHz[3]);
   for (std::size_t k = 0; k < phase.size(); ++k) {
     const double line = phase[3] + slope * (kTonesHz[k] - kTonesHz[3]);

@@ -11,7 +11,7 @@
 namespace offhook {
 namespace {
 
-// A tap is the sinc of the corner under a Kaiser window of beta 6, each by its own formula here.
+// A tap is the sinc of the corner under a Kaiser window of beta 6, computed here by separate formulas.
 TEST(Interpolator, LowpassIsASincUnderAKaiserWindowInEachPhase) {
   constexpr double kCarrierHz = 1800, kBandwidthHz = 1500, kCornerHz = kBandwidthHz + 240, kBeta = 6;
   const Interpolator::Lowpass lowpass = make_lowpass(kCarrierHz, kBandwidthHz);
@@ -26,11 +26,11 @@ TEST(Interpolator, LowpassIsASincUnderAKaiserWindowInEachPhase) {
       EXPECT_NEAR(lowpass.tap[p][k], 2 * sinc * window, 2e-7) << p << ' ' << k;
       sum += static_cast<double>(lowpass.tap[p][k]);
     }
-    EXPECT_NEAR(sum, 2, 0.002) << p;  // half of a real signal's power lies at the carrier
+    EXPECT_NEAR(sum, 2, 0.002) << p;  // half of a real signal's power is at the carrier
   }
 }
 
-// Where there is no room for the transition, the corner is what the mirror image leaves.
+// If there is no room for the transition, the corner is limited by the mirror image.
 TEST(Interpolator, LowpassEndsWhereTheMirrorImageBegins) {
   const Interpolator::Lowpass low = make_lowpass(1600, 2000), same = make_lowpass(1600, 1360);
   const Interpolator::Lowpass high = make_lowpass(2200, 2000), same_high = make_lowpass(2200, 1560);

@@ -76,7 +76,7 @@ TEST_P(KernelVariants, EqualTheDefinitionsInDoublePrecision) {
   }
 }
 
-// Not nearly: what a call sends must not depend on the processor.
+// Exactly, because the signal of a call must not depend on the processor.
 TEST_P(KernelVariants, GiveTheSameBits) {
   const Kernels& plain = kernels_for(InstructionSet::kPlain);
   const auto same = [](float a, float b) { return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b); };
@@ -106,7 +106,7 @@ TEST_P(KernelVariants, GiveTheSameBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, KernelVariants, testing::ValuesIn(kInstructionSets),
-                         // Not by kernels_for(): a processor that lacks a set has no name for it.
+                         // Without kernels_for(), because a processor that lacks a set has no name for it.
                          [](const auto& p) {
                            return std::string(std::array{"plain", "avx2", "avx512"}.at(p.index));
                          });

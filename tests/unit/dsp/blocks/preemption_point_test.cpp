@@ -40,7 +40,7 @@ struct End {
 
 struct Passed {
   std::vector<std::int16_t> samples;          // of the calling end
-  int at_init = 0, at_most = 0, in_data = 0;  // points: of init, of one sample, of data mode
+  int at_init = 0, at_most = 0, in_data = 0;  // number of points: in init, in one sample, in data mode
 };
 
 Passed call() {
@@ -69,7 +69,7 @@ TEST(PreemptionPoint, LongStepsAreCutAndWhoRunsMeanwhileChangesNoSample) {
   oh_set_preemption_point([] {
     ++points;
 #if defined(__x86_64__)
-    // As whoever runs meanwhile leaves them.
+    // As left by other threads that ran meanwhile.
     __asm__ volatile("pxor %%xmm0, %%xmm0\n pcmpeqd %%xmm15, %%xmm15" : : : "xmm0", "xmm15");
 #endif
   });

@@ -47,7 +47,7 @@ TEST(RealFft, EqualsFftwAndIsUndone) {
     EXPECT_LE(std::sqrt(error / power), most) << n;
     EXPECT_LE(std::sqrt(of_backend / power), most) << n << ", FFTW as the back end";
 
-    // What has nothing at half the rate comes back.
+    // A signal without the tone at half the rate is recovered.
     for (int t = 0; t < n; ++t) x[t] -= (t % 2 == 0 ? 1.f : -1.f) * z[n / 2].re / static_cast<float>(n);
     own.forward(x.data(), tones.data());
     own.inverse(tones.data(), back.data());

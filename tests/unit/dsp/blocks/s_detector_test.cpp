@@ -15,8 +15,8 @@ namespace {
 
 constexpr float kAmplitude = 1000;
 
-/// T/2 sample n of S through a band with no more than its lines: one at the carrier and half as much at both edges.
-/// @param turns  of the carrier offset, a symbol
+/// T/2 sample n of S through a band with only its lines: one at the carrier, and half as strong at both edges.
+/// @param turns  of the carrier offset, per symbol
 Complex s_sample(int n, double turns = 0, double edges = 1) {
   const double carrier = 2 * std::numbers::pi * turns * n / 2;
   const auto line = [&](double size, double quarters, double phase) {
@@ -46,7 +46,7 @@ Found find(SDetector& d, int silent, int s, double turns = 0, double noise = 0, 
 }
 
 TEST(SDetector, FindsSAndThePlaceOfSBar) {
-  for (int more = 0; more < 4; ++more) {  // wherever a group of four begins
+  for (int more = 0; more < 4; ++more) {  // for every phase of a group of four
     for (const double turns : {-0.002, 0.0, 0.002}) {
       SDetector d;
       const Found f = find(d, 40 + more, 256, turns, 20);
@@ -64,7 +64,7 @@ TEST(SDetector, NeedsSixteenGroupsAndSixThatAgree) {
   SDetector d;
   int n = 0;
   while (!d.in_s() && n < 1000) d.put(s_sample(n++));
-  // From the first sample on: two thirds of 16 groups hold most of the power soon, but each before them is empty.
+  // From the first sample on: two thirds of 16 groups soon hold most of the power, but all earlier groups are empty.
   EXPECT_GE(n, 4 * 6);
   EXPECT_LE(n, 4 * 24);
 }
@@ -76,13 +76,13 @@ TEST(SDetector, AToneAtTheCarrierOrAtAnEdgeIsNoS) {
   }
   SDetector d;
   for (int n = 0; n < 400; ++n) {
-    d.put(kAmplitude * Complex{n % 2 ? 0.f : 1.f, 0});  // half of it where a group of four has no line
+    d.put(kAmplitude * Complex{n % 2 ? 0.f : 1.f, 0});  // half of it if a group of four has no line
     EXPECT_FALSE(d.in_s()) << n;
   }
 }
 
-// Its power counts in all four samples of a group: with noise at a third of S's power the lines are 0.65 of the whole
-// no longer.
+// Its power counts in all four samples of a group: with noise at a third of S's power, the lines no longer have 0.65 of
+// the total.
 TEST(SDetector, HearsNoSInNoiseAsStrong) {
   SDetector clear, drowned;
   EXPECT_NE(find(clear, 0, 400, 0, 250).s_at, -1);
@@ -101,7 +101,7 @@ TEST(SDetector, SThatEndsInSilenceIsLostWithoutAnSBar) {
   EXPECT_EQ(after, 4 * 8) << "eight groups that are neither";
 }
 
-// A line of which an end of the band does not arrive.
+// A line that does not transmit one end of the band.
 TEST(SDetector, OneEdgeOfTheBandIsEnough) {
   for (const int quarters : {-1, 1}) {
     SDetector d;
@@ -113,7 +113,7 @@ TEST(SDetector, OneEdgeOfTheBandIsEnough) {
   }
 }
 
-// Three lines as strong as each other are a pulse in one of four samples: three quarters of its power, in any of them.
+// Three equally strong lines are a pulse in one of four samples: three quarters of its power, in any of them.
 TEST(SDetector, ThePowerIsThatOfAllFourSamples) {
   for (int place = 0; place < 4; ++place) {
     SDetector d;
@@ -131,7 +131,7 @@ TEST(SDetector, SThatBecomesAToneIsLost) {
   EXPECT_LE(after, 4 * (16 + 8)) << "when its window holds the tone alone, and eight groups later";
 }
 
-// A gap shorter than eight groups is none, however often.
+// Gaps shorter than eight groups do not count, however frequent.
 TEST(SDetector, ShortGapsDoNotAddUp) {
   SDetector d;
   int n = 0;

@@ -33,7 +33,7 @@ TYPED_TEST(Tables, EveryRowHasAStateAndAClause) {
   }
 }
 
-// A row that an earlier one covers could never be taken.
+// A row that is covered by an earlier one could never be used.
 TYPED_TEST(Tables, AnUnguardedRowIsTheLastForItsStateAndEvent) {
   const auto rows = TypeParam::transitions().rows;
   for (size_t later = 1; later < rows.size(); ++later) {

@@ -31,7 +31,7 @@ TEST(ToneDetector, TellsHowLongAToneHasLastedAndHowStrongItIs) {
   EXPECT_EQ(d.steady_ms(), 0);
 }
 
-// The turn in 10 ms over 10 ms: any other lag would tell another frequency.
+// The turn in 10 ms, divided by 10 ms; any other lag would give another frequency.
 TEST(ToneDetector, TellsTheFrequencyWithinItsBand) {
   for (const double offset : {-10.0, -7.0, 7.0, 10.0}) {
     ToneDetector d(1200);
@@ -60,7 +60,7 @@ TEST(ToneDetector, FindsEachReversalAndWhenItWas) {
   EXPECT_NEAR(d.unbroken_ms(), (8000 - kAt) / kMs, 10);
 }
 
-// Everything else on the grid of 150 Hz goes through zeros of its window, however strong.
+// All other frequencies on the grid of 150 Hz are at zeros of its window, however strong.
 TEST(ToneDetector, IsDeafToTheGridOf150Hz) {
   ToneDetector d(1200);
   for (int n = 0; n < 4000; ++n) d.put(tone(1050, n, 8000) + tone(1350, n, 8000) + tone(1800, n, 8000));

@@ -92,7 +92,7 @@ TEST(BitSwap, MovesBitsOffADisturbedToneUntilTheLeastMarginCannotGrow) {
     margin = least();
   }
   EXPECT_GT(rounds, 0);
-  EXPECT_GT(margin, 1);  // none is below what it needs
+  EXPECT_GT(margin, 1);  // no tone is below its requirement
   EXPECT_EQ(loading.total(), total);
   for (const int tone : {50, 51, 90}) EXPECT_LT(loading.bits[tone], loading.bits[52]);
 }
@@ -120,7 +120,7 @@ TEST(BitSwap, ARequestThatCannotBeKeepsTheLoading) {
   refuses({{40, true}});                // a bit from nowhere
   refuses({{40, false}, {64, true}});   // the pilot
   refuses({{40, false}, {5, true}});    // outside the band
-  refuses({{200, false}, {40, true}});  // where there is none
+  refuses({{200, false}, {40, true}});  // if there is none
   refuses({{40, true}, {40, true}, {40, true}, {40, true}, {41, false}, {42, false}, {43, false}, {44, false}});
   int taken = 0;
   for (int round = 0; round < 20'000; ++round) {
@@ -133,7 +133,7 @@ TEST(BitSwap, ARequestThatCannotBeKeepsTheLoading) {
   EXPECT_GT(taken, 0);
 }
 
-// The number of tones is what the trellis code takes bits by.
+// The trellis code takes bits depending on the number of tones.
 TEST(BitSwap, ATonesFirstBitsAreRefusedWhenTheTrellisCodeLeavesNoRoomForThem) {
   std::vector<float> error(kMostTones, 0);
   for (int tone = 33; tone < 43; ++tone) error[tone] = 1e-4f;
@@ -144,7 +144,7 @@ TEST(BitSwap, ATonesFirstBitsAreRefusedWhenTheTrellisCodeLeavesNoRoomForThem) {
   SwapRequest r;
   for (const SwapRequest::Change c : {SwapRequest::Change{33, false}, {34, false}, {43, true}, {43, true}})
     r.changes[r.count++] = c;
-  // The eleventh tone makes one pair more, which takes one bit.
+  // The eleventh tone adds a pair, which takes one bit.
   for (const int spare : {0, 1}) {
     Loading now = loading;
     for (int left = now.data_bits() - 8 * now.path.octets() - spare; left > 0; --left) --now.bits[35 + left % 8];

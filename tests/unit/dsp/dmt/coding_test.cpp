@@ -36,7 +36,7 @@ TEST(ReedSolomon, WordsAreZeroAtTheRootsOfTheGenerator) {
   Octets word = random_octets(random, 100);
   word.resize(116);
   code.encode(word.data(), 100, &word[100]);
-  const auto times = [](unsigned a, unsigned b) {  // by the polynomial, bit by bit
+  const auto times = [](unsigned a, unsigned b) {  // computed by the polynomial, bit by bit
     unsigned product = 0;
     for (; b != 0; b >>= 1, a = a << 1 ^ (a & 0x80 ? 0x11d : 0)) product ^= b & 1 ? a : 0;
     return product;
@@ -63,7 +63,7 @@ TEST(ReedSolomon, LeavesAWordThatItCannotCorrect) {
   EXPECT_GT(refused, 150);
 }
 
-/// One word in, and what then comes out.
+/// One word in, and the words that then come out.
 void pass(Interleaver* interleaver, Octets* word) {
   for (const std::uint8_t octet : *word) interleaver->put(octet);
   for (std::uint8_t& octet : *word) octet = interleaver->get();
@@ -74,7 +74,7 @@ TEST(Interleaver, DelaysOctetIByDMinusOneTimesI) {
     for (const int depth : {1, 2, 16, 64}) {
       const auto interleaver = std::make_unique<Interleaver>();
       interleaver->reset(Interleaver::Way::kInterleave, n, depth);
-      // One word with its octets numbered, then nothing; where each comes out.
+      // One word with numbered octets, then nothing: records where each octet comes out.
       std::vector<int> out;
       for (int word = 0; word <= depth; ++word) {
         Octets w(n, 0);
@@ -111,7 +111,7 @@ TEST(Interleaver, IsUndoneDMinusOneWordsLate) {
   }
 }
 
-// A word's octets go in while those of the word before come out, some at a time.
+// A word's octets are written while those of the previous word are read, some at a time.
 TEST(Interleaver, GivesTheSameOctetsHoweverAWordIsCut) {
   std::mt19937 random(4);
   for (const auto way : {Interleaver::Way::kInterleave, Interleaver::Way::kDeinterleave}) {
@@ -120,7 +120,7 @@ TEST(Interleaver, GivesTheSameOctetsHoweverAWordIsCut) {
         const auto whole = std::make_unique<Interleaver>(), cut = std::make_unique<Interleaver>();
         whole->reset(way, n, depth);
         cut->reset(way, n, depth);
-        Octets before(n);  // the memory's first octets
+        Octets before(n);  // the initial octets of the memory
         const auto fresh = std::make_unique<Interleaver>();
         fresh->reset(way, n, depth);
         for (std::uint8_t& octet : before) octet = fresh->get();
@@ -141,7 +141,7 @@ TEST(Interleaver, GivesTheSameOctetsHoweverAWordIsCut) {
 }
 
 TEST(Interleaver, ABurstOfLostOctetsHitsEachWordSeldom) {
-  // D words of n octets share a burst of D octets: each has one or two of them.
+  // D words of n octets share a burst of D octets: each word has one or two of them.
   const int n = 61, depth = 16;
   const auto there = std::make_unique<Interleaver>(), back = std::make_unique<Interleaver>();
   there->reset(Interleaver::Way::kInterleave, n, depth);
@@ -163,7 +163,7 @@ TEST(Interleaver, ABurstOfLostOctetsHitsEachWordSeldom) {
 
 TEST(OctetScrambler, IsTheScramblerOfBits) {
   std::mt19937 random(5);
-  std::vector<int> line(23, 1);  // scrambled bits, newest last
+  std::vector<int> line(23, 1);  // scrambled bits, the newest last
   const auto scramble = [&line](int bit) {
     line.push_back(bit ^ line[line.size() - 18] ^ line[line.size() - 23]);
     return line.back();
@@ -212,7 +212,7 @@ struct Paths {
     rx.reset(p);
     for (int k = 0; k < kOperationOctets; ++k) operation.push_back(static_cast<std::uint8_t>(3 * k + 1));
   }
-  /// @param damage  done to the octets of the symbol
+  /// @param damage  changes the octets of the symbol
   template <class D>
   void pass(const PathParameters& p, std::mt19937& random, std::uint32_t ib, D damage) {
     sent.push_back(random_octets(random, p.payload));
@@ -268,7 +268,7 @@ TEST(Frame, InterleavedPathCorrectsALostSymbolWhichTheFastOneDoesNot) {
     } else {
       EXPECT_EQ(paths->rx.lost_words(), 1u);
       EXPECT_GE(paths->wrong, 1);
-      EXPECT_LE(paths->wrong, 2);  // the descrambler drags a few bits on
+      EXPECT_LE(paths->wrong, 2);  // the descrambler spreads it over some bits
       EXPECT_EQ(paths->bad_crc, 1);
     }
   }
@@ -302,11 +302,11 @@ TEST(Constellation, IsOneToOneAndItsCosetsAreTheLowBits) {
   }
 }
 
-// An equaliser that has lost the line gives any number, and none.
+// An equaliser that has lost the line may give any number, even NaN.
 TEST(Constellation, WhatIsFarOutsideHasAPointToo) {
   for (int bits = kLeastBits; bits <= kMostBits; ++bits) {
     for (const float far : {1e10f, 3e38f, -1e10f, -3e38f}) {
-      if (bits == 3) continue;  // the eight are compared by distances, which rounding makes equal out there
+      if (bits == 3) continue;  // the eight are compared by distances, which are equal there because of rounding
       const Point p = nearest_point(bits, {far, 1}), near = nearest_point(bits, {std::copysign(1000.0f, far), 1});
       EXPECT_EQ(p.x, near.x) << bits << ' ' << far;
       EXPECT_EQ(p.y, near.y) << bits << ' ' << far;
@@ -361,15 +361,15 @@ TEST(BitTable, OrdersTonesByTheirBitsAndPacksAFrame) {
   const Octets frame = random_octets(random, total / 8);
   std::vector<std::uint16_t> labels(table.count());
   table.take(frame.data(), static_cast<int>(frame.size()), labels.data());
-  // The first bit of the first octet is the lowest of the first tone.
+  // The first bit of the first octet is the lowest bit of the first tone.
   EXPECT_EQ(labels[0], frame[0] & ((1 << table.bits(table.tone(0))) - 1));
   Octets back(frame.size());
   table.give(labels.data(), back.data(), static_cast<int>(back.size()));
   EXPECT_EQ(back, frame);
 }
 
-// The port has nothing yet, and the interleaver is as it was reset: what leaves looks like data all the same. Octets of
-// zeros put the same point on most tones, and the peak of their sum was clipped.
+// The port has no data yet and the interleaver is in its reset state, but the output must look like data. Zero octets
+// put the same point on most tones, and the peak of their sum was clipped.
 TEST(DataTransmitter, NoSampleIsClippedFromTheFirstSymbolOfDataOn) {
   for (const Band& band : {kLiteDown, kFullDown, kLiteUp, kFullUp}) {
     std::vector<float> error(kMostTones, 0);

@@ -48,7 +48,7 @@ TEST(Loading, TheTrellisCodeIsAskedForWhereItCarriesMore) {
   EXPECT_FALSE(without.trellis);
   // 2 dB are two thirds of a bit on each of 222 tones.
   EXPECT_NEAR(with.data_bits() - without.data_bits(), 222 * (kTrellisGainDb / 3.01 - 0.5), 25);
-  // Where every tone is full the code only takes.
+  // If every tone is full, the code only takes bits.
   std::fill(error.begin(), error.end(), 1e-8f);
   ASSERT_TRUE(load(kFullDown, error.data(), 0, &with));
   EXPECT_FALSE(with.trellis);
@@ -78,7 +78,7 @@ TEST(Message, IsReadAsItWasWrittenAndNoSymbolIsSegueOrReverb) {
       ASSERT_LE(n, kMostMessageSymbols);
       MessageReader reader(band);
       Message got;
-      for (int k = 0; k < 7; ++k) EXPECT_FALSE(reader.put(symbols[n / 2 + k], &got));  // the end of one before
+      for (int k = 0; k < 7; ++k) EXPECT_FALSE(reader.put(symbols[n / 2 + k], &got));  // the end of a previous one
       for (int k = 0; k < n; ++k) {
         EXPECT_TRUE(symbols[k] != kSegueOctet && symbols[k] != kReverbOctet);
         EXPECT_EQ(reader.put(symbols[k], &got), k == n - 1);
@@ -113,7 +113,7 @@ TEST(Message, ADamagedOneIsNotRead) {
 TEST(Message, OneThatAsksForATrellisCodeWhichTheBandHasNotIsNotRead) {
   Message sent = some_message(kLiteDown, 5);
   sent.loading.trellis = true;
-  sent.loading.path = {1, 0, 1, 1};  // there is room enough
+  sent.loading.path = {1, 0, 1, 1};  // there is enough room
   Band band = kLiteDown;
   for (const bool has : {true, false}) {
     band.trellis = has;

@@ -70,10 +70,10 @@ class End {
   std::uint32_t bits_ = 1;
 };
 
-constexpr std::size_t kBlock = 64;  // periods of the slower direction
+constexpr std::size_t kBlock = 64;  // in periods of the slower direction
 constexpr double kPeriodHz = kLiteUp.rate_hz();
 
-/// @return seconds until the end is in `state`; -1: not within `seconds`
+/// @return seconds until the end is in `state`; -1 if not within `seconds`
 double alone(End* end, oh_pump_state state, double seconds) {
   const std::vector<std::int16_t> silence(kBlock * 16);
   std::vector<std::int16_t> sent(kBlock * 16);
@@ -109,7 +109,7 @@ TEST(DmtPump, AnObserverSeesThePointsOfLoadedTonesInDataAlone) {
   EXPECT_EQ(remote.early_points, 0);
   EXPECT_EQ(central.early_points, 0);
   EXPECT_GT(central.points, 0);
-  EXPECT_NEAR(remote.power / static_cast<double>(remote.points), 1, 0.5);  // nominal power, give or take the gains
+  EXPECT_NEAR(remote.power / static_cast<double>(remote.points), 1, 0.5);  // nominal power, apart from the gains
   EXPECT_LT(std::abs(at_last.clock_ppm), 0.1f);
   for (int k = 0; k < OH_DMT_TONES; ++k) {
     EXPECT_EQ(at_before.snr_db[k], 0) << "before MEDLEY";
@@ -158,7 +158,7 @@ TEST(DmtPump, EitherSideHasTheRatesOfGLiteAndOfFullRate) {
   EXPECT_EQ(oh_dmt_central_type()->formats[1].tx.rate_hz, 2'208'000u);
 }
 
-// Time is counted in symbols of data mode. Those before it have no prefix, and are so much shorter.
+// Time is counted in symbols of data mode. Earlier symbols have no prefix, so they are shorter.
 TEST(DmtPump, WhoAsksAndIsNotAnsweredGivesUp) {
   const double shorter = static_cast<double>(kLiteUp.points) / kLiteUp.symbol();
   End remote(oh_dmt_remote_type(), 0);

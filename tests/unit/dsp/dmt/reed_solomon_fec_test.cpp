@@ -41,7 +41,7 @@ TEST(ReedSolomon, EncodesAndDecodesAsLibfecDoes) {
         const int wrong = static_cast<int>(
             n - std::inner_product(word.begin(), word.end(), sent.begin(), 0, std::plus<>(), std::equal_to<>()));
         const int got = own.decode(word.data(), n);
-        // libfec says -2 where an error would be in what the shortening left out.
+        // libfec returns -2 if an error would be in the omitted part of a shortened word.
         EXPECT_EQ(got, std::max(-1, decode_rs_char(fec, theirs.data(), nullptr, 0)));
         if (got >= 0) {
           EXPECT_EQ(word, theirs);

@@ -140,7 +140,7 @@ Real optimum(const Problem& p, int target) {
   return best;
 }
 
-/// What the taps make of the problem: mean square error over the power of the target's output.
+/// The result of the taps: mean square error over the power of the target's output.
 Real achieved(const Problem& p, const Shortening& s, int target) {
   Real error = 0, power = 0;
   for (int i = 0; i < kTaps; ++i) {

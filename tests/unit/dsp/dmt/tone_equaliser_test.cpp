@@ -60,7 +60,7 @@ TEST(ToneEqualiser, StartsAsOneFilterForAllTones) {
   }
 }
 
-/// Least sum of |wanted - features c|^2 over c.
+/// Minimises the sum of |wanted - features c|^2 over c.
 long double least_error(const std::vector<std::vector<Number>>& features, const std::vector<Number>& wanted) {
   const std::size_t n = features[0].size();
   std::vector<std::vector<Number>> a(n, std::vector<Number>(n + 1));
@@ -90,10 +90,10 @@ long double least_error(const std::vector<std::vector<Number>>& features, const 
   return all;
 }
 
-// A channel far longer than the prefix, and white noise: symbols with prefixes, one after the other.
+// A channel much longer than the prefix, and white noise: successive symbols with prefixes.
 constexpr int kFitSymbols = 600;
 
-/// Random symbols and what is heard of them over a channel of 24 samples with noise.
+/// Random symbols, and the received signal over a channel of 24 samples with noise.
 struct Training {
   explicit Training(const Band& b) : band(b), sent(kFitSymbols, std::vector<Complex>(kMostTones)) {
     std::vector<float> line(64, 0.0f);
@@ -126,7 +126,7 @@ struct Training {
   std::vector<float> heard;
 };
 
-/// The least error that a linear filter of the point and the differences has at a tone.
+/// The least error of a linear filter of the point and the differences at a tone.
 double least_error_at(int k, const Training& t, const std::vector<std::vector<Complex>>& received) {
   std::vector<std::vector<Number>> features;
   std::vector<Number> wanted;
@@ -147,7 +147,7 @@ TEST(ToneEqualiser, AFitReachesTheLeastSquaresOptimumOfEachTone) {
   auto equaliser = std::make_unique<ToneEqualiser>(band);
   float taps[kTaps] = {1};
   equaliser->set(taps);
-  // The one-tap equaliser of each tone: what least squares gives alone.
+  // The one-tap equaliser of each tone, from least squares alone.
   std::vector<std::vector<Complex>> received(kFitSymbols, std::vector<Complex>(kMostTones));
   std::vector<Complex> one_tap(kMostTones);
   for (int k = band.first; k <= band.last; ++k) {

@@ -20,7 +20,7 @@ TEST(TrainingSignals, MedleyIsTheSumOfTwoSequencesFromOnes) {
     int ones, first, second;
   };
   for (const Case& c : {Case{kFullDown, 9, 4, 9}, Case{kFullUp, 6, 5, 6}}) {
-    Band band = c.band;  // all tones, and none of them a pilot
+    Band band = c.band;  // all tones, none of them a pilot
     band.first = 0;
     band.last = band.tones() - 1;
     band.pilot = -1;
@@ -42,7 +42,7 @@ TEST(TrainingSignals, MedleyIsTheSumOfTwoSequencesFromOnes) {
   }
 }
 
-// A fit to a symbol that the one before predicts would fit the sequence.
+// A fit to a symbol that the previous one predicts would fit the sequence.
 TEST(TrainingSignals, ASymbolOfMedleyIsNotTheOneBeforeMovedOn) {
   for (const Band& band : {kFullUp, kFullDown}) {
     Medley medley(band);
@@ -96,7 +96,7 @@ TEST(Modulator, ATonesLevelIsTheNominalDensityAndThePrefixRepeatsTheEnd) {
   }
 }
 
-/// REVERB into a receiver whose clock is another: every sample of the periodic signal by its tones.
+/// REVERB into a receiver with another clock: every sample of the periodic signal from its tones.
 TEST(Receiver, FindsReverbAnywhereAndMeasuresTheClock) {
   const Band band = kLiteUp;
   std::vector<Complex> r(band.tones());
@@ -118,7 +118,7 @@ TEST(Receiver, FindsReverbAnywhereAndMeasuresTheClock) {
       }
       ASSERT_EQ(receiver->stage(), Receiver::Stage::kReady);
       EXPECT_LT(n, (Receiver::kTrainingSymbols + 40) * band.points);
-      EXPECT_NEAR(receiver->clock_ppm(), ppm, 3);  // the loop has not settled yet; it continues in MEDLEY
+      EXPECT_NEAR(receiver->clock_ppm(), ppm, 3);  // the loop has not settled yet; this continues in MEDLEY
     }
   }
 }

@@ -70,13 +70,13 @@ TEST(Trellis, TwoStepsEndAnyStateInZero) {
   }
 }
 
-// Squared distance between cosets whose names differ so; within a coset it is 16.
+// Squared distance between cosets whose labels differ in this way; within a coset it is 16.
 int coset_distance(int difference) {
   return difference == 0 ? 0 : difference == 3 ? 8 : 4;
 }
 
 TEST(Trellis, ItsAsymptoticGainIsThatOfWeisCode) {
-  // The code is linear, and the distance of cosets is of their difference: paths away from the path of zeros.
+  // The code is linear, and the distance of cosets depends on their difference, so paths leave the all-zero path.
   std::vector<int> least(16, 1000);
   int free_distance = 16;
   const auto branch = [](int u2, int u1, int u0) {
@@ -102,7 +102,7 @@ TEST(Trellis, ItsAsymptoticGainIsThatOfWeisCode) {
     }
   }
   EXPECT_EQ(free_distance, 16);
-  // Uncoded 4, and half a bit a tone: published as 4.52 dB.
+  // Uncoded 4, and half a bit per tone: published as 4.52 dB.
   EXPECT_NEAR(10 * std::log10(free_distance / 4.0) - 10 * std::log10(std::sqrt(2.0)), 4.52, 0.01);
 }
 
@@ -148,7 +148,7 @@ TEST(TrellisDecoder, WithoutNoiseEveryLabelComesBack) {
   }
 }
 
-// Against every word of the code there is: crosses, the eight points of 3 bits, a tone alone, tones of unequal noise.
+// Compares with every word of the code: crosses, the eight points of 3 bits, a single tone, tones with unequal noise.
 TEST(TrellisDecoder, FindsTheNearestWordOfAll) {
   std::mt19937 random(3);
   std::normal_distribution<float> gauss(0, 1);
@@ -183,7 +183,7 @@ TEST(TrellisDecoder, FindsTheNearestWordOfAll) {
       EXPECT_EQ(decoded(table, decoder.get(), z), words[nearest]) << bits.size() << " tones, round " << round;
       differ += nearest != word;
     }
-    EXPECT_GT(differ, 0);  // the noise is such that there is something to decide
+    EXPECT_GT(differ, 0);  // the noise is strong enough to affect decisions
   }
 }
 
@@ -200,8 +200,8 @@ TEST(TrellisDecoder, TakesAnyInput) {
   }
 }
 
-/// Bit error rate over white noise, tones of 6 bits. @param norm_db  the signal-to-noise ratio over what Shannon's
-/// limit needs for the bits that are carried
+/// Bit error rate over white noise, tones of 6 bits. @param norm_db  the signal-to-noise ratio relative to Shannon's
+/// limit for the transmitted bits
 double error_rate(bool coded, double norm_db, std::uint32_t seed) {
   constexpr int kTones = 222, kBits = 6, kMostSymbols = 12'000, kEnough = 200;
   const Bits bits(kTones, kBits);
@@ -236,8 +236,8 @@ double error_rate(bool coded, double norm_db, std::uint32_t seed) {
   return static_cast<double>(wrong) / (8.0 * n * symbols);
 }
 
-/// Where each of the falling error rates is reached, dB: between points a quarter of a decibel apart, in the rate's
-/// logarithm.
+/// Where each decreasing error rate is reached, in dB: interpolated between points a quarter of a decibel apart, in the
+/// logarithm of the rate.
 std::vector<double> norms_at(bool coded, const std::vector<double>& rates) {
   std::vector<double> out;
   double db = 2, rate = error_rate(coded, db, 1);
@@ -251,7 +251,7 @@ std::vector<double> norms_at(bool coded, const std::vector<double>& rates) {
   return out;
 }
 
-// At an error rate the gain is below the asymptotic one, for the code has more neighbours; it grows towards it.
+// At an error rate the gain is below the asymptotic one because of more neighbours, and approaches it.
 TEST(Trellis, GainOverWhiteNoiseGrowsTowardsTheAsymptoticOne) {
   const std::vector<double> rates = {1e-3, 1e-4, 1e-5};
   const std::vector<double> coded = norms_at(true, rates), uncoded = norms_at(false, rates);
@@ -265,7 +265,7 @@ TEST(Trellis, GainOverWhiteNoiseGrowsTowardsTheAsymptoticOne) {
     before = gain;
   }
   EXPECT_GT(before, 3);
-  // What the loading counts on, at the error rate that is left to Reed-Solomon.
+  // The gain assumed by the loading, at the error rate that is left to Reed-Solomon.
   EXPECT_NEAR(uncoded[0] - coded[0], kTrellisGainDb - 10 * std::log10(std::sqrt(2.0)), 0.15);
 }
 

@@ -11,7 +11,7 @@ namespace offhook::test {
 
 using namespace offhook::v42;
 
-/// One end under test, the answerer unless told otherwise, and the other's frames by hand; what it sends is collected.
+/// One end under test, by default the answerer; the other's frames are written by hand. Collects its frames.
 class ByHand : public testing::Test {
  protected:
   using Octets = std::vector<uint8_t>;
@@ -28,7 +28,7 @@ class ByHand : public testing::Test {
     sender_.init(tx_);
     receiver_.init(rx_, sizeof rx_);
   }
-  /// Sends one frame, then flags for `bits`, and returns all frames that came back meanwhile.
+  /// Sends one frame, then flags for `bits`, and returns all frames received meanwhile.
   std::vector<Octets> send(const Octets& frame, int bits = 600, bool corrupt = false) {
     std::vector<Octets> answers;
     bool loaded = false;
@@ -47,7 +47,7 @@ class ByHand : public testing::Test {
     ASSERT_EQ(send({0x03, 0x7F}), (std::vector<Octets>{{0x03, 0x73}})) << "SABME with P is answered by UA with F";
     ASSERT_EQ(end_->status().state, OH_LAPM_CONNECTED);
   }
-  /// An XID from the far end that asks for V.42bis.
+  /// An XID from the far end that requests V.42bis.
   static Octets offer(uint8_t compress, uint16_t codewords, uint8_t max_string, bool response = false) {
     Xid xid;
     xid.v42bis = true, xid.compress = compress, xid.codewords = codewords, xid.max_string = max_string;
@@ -60,18 +60,18 @@ class ByHand : public testing::Test {
     frame.resize(2 + write_xid(xid, response, frame.data() + 2));
     return frame;
   }
-  /// An octet of data of the end under test in a frame of its own. @return what it sent
+  /// An octet of data of the end under test in a separate frame. @return the frame that it sent
   std::vector<Octets> write(uint8_t octet) {
     EXPECT_EQ(oh_lapm_write(end_->lapm, &octet, 1), 1u);
     return flags();
   }
-  /// Flags for as long as one short frame takes. @return all frames that came back meanwhile
+  /// Flags for the duration of a short frame. @return all frames received meanwhile
   std::vector<Octets> flags(int bits = 300) {
     std::vector<Octets> answers;
     while (bits-- > 0) bit(answers);
     return answers;
   }
-  /// XID that both ends do selective retransmission, and SABME.
+  /// XID: both ends have selective retransmission; then SABME.
   void connect_with_srej() {
     Xid xid;
     xid.srej = true, xid.n401_tx = xid.n401_rx = 128, xid.k_tx = xid.k_rx = 15;

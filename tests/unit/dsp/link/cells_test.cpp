@@ -54,14 +54,14 @@ std::vector<uint8_t> cells_of(int n, uint32_t seed = 1) {
   return out;
 }
 
-/// A receiver in SYNC: the first header is found, and six are right behind it. The sender may send what there is.
+/// A receiver in SYNC: the first header is found, and the next six are right. The sender may send its cells.
 void bring_into_sync(End& a, End& b) {
   b.take(a.line(atm::kGreeting * kLineCell));
   ASSERT_EQ(b.status().state, OH_DELINEATION_SYNC);
   (void)b.read();
 }
 
-// I.432.1 has the idle cell with its HEC; the unassigned one's remainder is 0, which leaves the coset.
+// I.432.1 has the idle cell with its HEC; the remainder of the unassigned cell is 0, so only the coset remains.
 TEST(AtmCells, TheHecOfIdleAndUnassignedCellsIsAsPublished) {
   const uint8_t idle[] = {0, 0, 0, 1}, unassigned[] = {0, 0, 0, 0};
   EXPECT_EQ(oh_cell_hec(idle), 0x52);
@@ -86,7 +86,7 @@ TEST(AtmCells, CellsArriveWholeWhateverIsMissingOfTheStreamBeforeThem) {
   for (size_t skip = 0; skip < kLineCell; ++skip) {
     End a, b;
     (void)a.line(skip);
-    // A header that is right by chance, one place in 256, is given up within six cells; then the true one is found.
+    // A header that is right by chance (one place in 256) is rejected within six cells; then the true one is found.
     b.take(a.line(20 * kLineCell));
     ASSERT_EQ(b.status().state, OH_DELINEATION_SYNC) << skip;
     const std::vector<uint8_t> sent = cells_of(40);
@@ -164,11 +164,11 @@ TEST(AtmCells, NoiseIsNoCell) {
   std::vector<uint8_t> noise(1 << 20);
   for (uint8_t& octet : noise) octet = static_cast<uint8_t>((seed = seed * 1664525 + 1013904223) >> 24);
   b.take(noise);
-  // By chance a place passes with 2^-8 for each of the 7 headers: 2^-36 for a million places.
+  // By chance, a position passes with 2^-8 for each of the 7 headers: 2^-36 for a million positions.
   EXPECT_EQ(b.status().received + b.status().idle_received, 0u);
 }
 
-// The rings hold 4096 octets, 78 cells; both have gone round more than once here.
+// The rings hold 4096 octets, 78 cells; here both have wrapped more than once.
 TEST(AtmCells, CellsThatFindThoseBeforeUnreadAreDroppedAndCounted) {
   constexpr int kRoom = 4096 / OH_CELL_OCTETS, kMore = 20;
   End a, b;
@@ -182,7 +182,7 @@ TEST(AtmCells, CellsThatFindThoseBeforeUnreadAreDroppedAndCounted) {
     }
     dropped += kMore;
     EXPECT_EQ(b.status().overflows, dropped);
-    sent.resize(size_t{kRoom} * OH_CELL_OCTETS);  // the oldest are kept, whole
+    sent.resize(size_t{kRoom} * OH_CELL_OCTETS);  // the oldest ones are kept completely
     EXPECT_EQ(b.read(), sent);
   }
   EXPECT_EQ(b.status().received, 4u * (kRoom + kMore));

@@ -47,7 +47,7 @@ TEST(Detection, OriginatorPatternIsDc1OfAlternatingParityWithEightOnesBetween) {
 
 TEST(Detection, EachPatternIsKnownWithEightToSixteenOnesBetweenCharacters) {
   for (int fill : {8, 12, 16}) {
-    // The stop bit is not one of the ones between characters.
+    // The stop bit does not count among the ones between characters.
     EXPECT_EQ(result_of(characters({kDc1Even, kDc1Odd, kDc1Even, kDc1Odd}, fill)), PatternReceiver::kOriginator);
     EXPECT_EQ(result_of(characters({'E', 'C', 'E', 'C'}, fill)), PatternReceiver::kAnswerer);
     EXPECT_EQ(result_of(characters({'E', 0, 'E', 0}, fill)), PatternReceiver::kRefused);

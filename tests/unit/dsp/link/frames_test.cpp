@@ -84,7 +84,7 @@ TEST_F(ByHand, XidIsAnsweredWithValuesBetweenTheOfferAndTheDefault) {
 
 TEST_F(ByHand, AnOriginatorWhoseXidIsNotAnsweredEstablishesTheDefaults) {
   restart(OH_PUMP_CALL);
-  const Octets rr{0x03, 0x01, 0x00};  // counts for nothing before the SABME
+  const Octets rr{0x03, 0x01, 0x00};  // does not count before the SABME
   int xids = 0;
   std::vector<Octets> seen;
   for (int i = 0; i < 10; ++i) {
@@ -170,7 +170,7 @@ TEST_F(ByHand, OctetsThatAreNoV42bisReleaseTheLink) {
   EXPECT_EQ(end_->status().cause, OH_LAPM_BAD_COMPRESSION);
 }
 
-// V.44 7.3: one of the two, and its parameters as the sender sees them.
+// V.44 7.3: one of the two, with its parameters from the sender's view.
 TEST_F(ByHand, OfBothCompressionsV44IsAnsweredAlone) {
   compression = 3, v44 = OH_LAPM_COMPRESS_SENT;
   restart();
@@ -232,7 +232,7 @@ TEST_F(ByHand, AnOriginatorOffersBothCompressionsAndTakesTheOneThatIsAnswered) {
   }
 }
 
-// V.44 7.4: less than the least ends the connection.
+// V.44 7.4: a value below the minimum ends the connection.
 TEST_F(ByHand, ParametersThatV44DoesNotAllowEndTheConnection) {
   v44 = 3;
   for (const v44::Parameters bad : {v44::Parameters{255, 255, 3072}, {1024, 31, 3072}, {1024, 255, 511}}) {
@@ -255,7 +255,7 @@ TEST_F(ByHand, OctetsThatAreNoV44ReleaseTheLink) {
   wish.v44 = true;
   send(framed(wish), 1500);
   connect();
-  send({0x03, 0x00, 0x00, 'a' << 1 & 0xFF, 0x7F});  // an ordinal, and a codeword that there is not
+  send({0x03, 0x00, 0x00, 'a' << 1 & 0xFF, 0x7F});  // an ordinal, and a codeword that does not exist
   end_->pump_bytes();
   EXPECT_EQ(end_->received, (Octets{'a'}));
   EXPECT_EQ(end_->status().state, OH_LAPM_RELEASE);

@@ -26,7 +26,7 @@ TEST(Hdlc, FramesOfEveryLengthAndBitPatternComeBack) {
     for (int i = 0; i < 200000; ++i) {
       if (sender.ready()) {
         sent.resize(2 + random() % 200);
-        const int kind = int(random() % 3);  // ones make the most inserted zeros
+        const int kind = int(random() % 3);  // ones cause the most inserted zeros
         for (auto& b : sent) b = kind == 0 ? 0xFF : kind == 1 ? 0x7E : uint8_t(random());
         std::copy(sent.begin(), sent.end(), tx);
         sender.load(sent.size(), fcs32);

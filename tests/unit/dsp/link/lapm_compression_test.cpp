@@ -10,8 +10,8 @@
 namespace offhook::test {
 namespace {
 
-/// Both ends send 6000 bytes that gain much: each direction is compressed where both of its ends allow it.
-/// @param originator, answerer  what each allows: enum oh_lapm_compression together
+/// Both ends send 6000 compressible bytes: each direction is compressed if both ends permit it.
+/// @param originator, answerer  permitted directions: enum oh_lapm_compression, combined
 void expect_directions(LapmPair& pair, unsigned originator, unsigned answerer) {
   for (int i : {0, 1}) pair[i].to_send = std::vector<uint8_t>(6000, uint8_t('a' + i));
   ASSERT_TRUE(pair.run_until([&] { return pair.complete(); }, 60));
@@ -34,7 +34,7 @@ void expect_directions(LapmPair& pair, unsigned originator, unsigned answerer) {
   }
 }
 
-// V.42bis 5.1: what either end allows for each direction, and the smaller of either parameter.
+// V.42bis 5.1: directions that each end permits, and the smaller value of each parameter.
 TEST(Lapm, AgreesOnTheDirectionsOfCompression) {
   for (unsigned a = 0; a <= 3; ++a) {
     for (unsigned b = 0; b <= 3; ++b) {
@@ -56,7 +56,7 @@ TEST(Lapm, AgreesOnTheDirectionsOfCompression) {
   }
 }
 
-// V.44 7.4: the same of V.44, whose parameters are of a direction.
+// V.44 7.4: the same for V.44, whose parameters are per direction.
 TEST(Lapm, AgreesOnTheDirectionsOfV44) {
   for (unsigned a = 0; a <= 3; ++a) {
     for (unsigned b = 0; b <= 3; ++b) {
@@ -81,7 +81,7 @@ TEST(Lapm, AgreesOnTheDirectionsOfV44) {
   }
 }
 
-// V.42bis 5.7, V.44 7.13: when the line would idle nothing stays in the encoder.
+// V.42bis 5.7, V.44 7.13: when the line would be idle, no data remain in the encoder.
 class LapmFlush : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(V44, LapmFlush, testing::Bool());
 
@@ -98,8 +98,8 @@ TEST_P(LapmFlush, SingleCharactersAreNotKeptForLongerStrings) {
   EXPECT_EQ(pair[1].received, pair[0].to_send);
 }
 
-// V.42bis 5.6: each establishment begins with empty dictionaries. Here the far end lost our UA and asks once more, when
-// data have been encoded already.
+// V.42bis 5.6: each establishment begins with empty dictionaries. Here the far end lost this end's UA and asks again
+// after data were encoded.
 using ByHandAgain = ByHand;
 TEST_F(ByHandAgain, AnEstablishmentBeginsWithEmptyDictionaries) {
   compression = 3;
@@ -107,7 +107,7 @@ TEST_F(ByHandAgain, AnEstablishmentBeginsWithEmptyDictionaries) {
   ASSERT_EQ(send(offer(3, 1024, 32), 1000).size(), 1u);
   connect();
   ASSERT_EQ(end_->status().compression, 3u);
-  // As a receiver takes them: the frames in the order of N(S), no others.
+  // As a receiver accepts them: the frames in the order of N(S), and no others.
   int expected = 0;
   const auto data_of = [&expected](const std::vector<Octets>& frames) {
     Octets data;
@@ -129,9 +129,9 @@ TEST_F(ByHandAgain, AnEstablishmentBeginsWithEmptyDictionaries) {
   auto again = send({0x03, 0x7F}, 1200);
   const auto ua = std::find(again.begin(), again.end(), Octets{0x03, 0x73});
   ASSERT_NE(ua, again.end()) << "UA";
-  again.erase(again.begin(), ua);  // with the frame that was on its way
+  again.erase(again.begin(), ua);  // including the frame that was on its way
   expected = 0;
-  Octets second = data_of(again);  // data that were not acknowledged may come again
+  Octets second = data_of(again);  // unacknowledged data may arrive again
   if (second.empty()) second = say();
   for (int k = 0; k < 5 && second.size() < first.size(); ++k) {
     const Octets more = data_of(flags(1200));

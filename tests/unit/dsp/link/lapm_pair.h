@@ -45,7 +45,7 @@ struct Events {
   }
 };
 
-/// One LAPM in memory of its own, with a byte stream to send and what it has received.
+/// One LAPM in its own memory, with a byte stream to send and the received bytes.
 struct End {
   explicit End(oh_lapm_config config) {
     config.event = Events::on;
@@ -86,7 +86,7 @@ struct Channel {
   double delay_s = 0.02;  // each way
   double bit_error_rate = 0;
   double burst_per_bit = 0;  // chance that a burst of 40 random bits begins
-  double slip_per_bit = 0;   // chance that a bit is lost or doubled
+  double slip_per_bit = 0;   // chance that a bit is lost or duplicated
   uint64_t seed = 1;
 };
 
@@ -119,7 +119,7 @@ class LapmPair {
   Channel& channel() { return channel_; }
   double seconds() const { return double(bits_) / channel_.bit_rate; }
 
-  /// What a bit from end i becomes when it must be harmed by hand; returns the bit to deliver, or -1 to lose it.
+  /// A function that changes single bits from end i; returns the bit to deliver, or -1 to drop it.
   std::function<int(int from, int bit)> filter;
 
   void step() {
@@ -146,7 +146,7 @@ class LapmPair {
   void run(double seconds) {
     for (auto n = uint64_t(seconds * channel_.bit_rate); n > 0; --n) step();
   }
-  /// @return false when it did not come true within `seconds`
+  /// @return false if it did not become true within `seconds`
   bool run_until(const std::function<bool()>& done, double seconds) {
     for (auto n = uint64_t(seconds * channel_.bit_rate); n > 0; --n) {
       if (n % 64 == 0 && done()) return true;

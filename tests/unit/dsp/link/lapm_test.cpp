@@ -21,7 +21,7 @@ TEST(Lapm, GoesThroughDetectionNegotiationAndEstablishment) {
   EXPECT_EQ(pair[1].events.states, (States{OH_LAPM_ESTABLISHMENT, OH_LAPM_CONNECTED}));
 }
 
-// III.1: ten patterns are an eighth of a second, and what does not hear them may well have been heard.
+// III.1: ten patterns take an eighth of a second; an end that misses them may still have been detected.
 TEST(Lapm, TheAnswererRepeatsItsPatternUntilItIsUnderstood) {
   constexpr int kBitRate = 2400, kDeafBits = kBitRate, kBits = 3 * kBitRate;
   for (const bool ever_heard : {true, false}) {
@@ -43,12 +43,12 @@ TEST(Lapm, TheAnswererRepeatsItsPatternUntilItIsUnderstood) {
   }
 }
 
-// 9.1.1: T400 is for the wait; an originator that begins when it is nearly over is answered as long as any other.
+// 9.1.1: T400 limits the wait; an originator that begins near its end is answered as long as any other.
 TEST(Lapm, AnOriginatorThatBeginsLateIsAnsweredForAWholeT400) {
   LapmPair pair({}, [](oh_lapm_config& c) {
     if (c.role == OH_PUMP_CALL) c.t400_ms = 3000;
   });
-  // Its pattern comes from 0.6 s on, of the answerer's 0.75; the answer gets through from 1 s on.
+  // Its pattern begins at 0.6 s of the answerer's 0.75 s; the answer is received from 1 s on.
   pair.filter = [&](int from, int bit) { return pair.seconds() < (from == 0 ? 0.6 : 1.0) ? 1 : bit; };
   EXPECT_TRUE(pair.connect());
 }
@@ -80,7 +80,7 @@ TEST(Lapm, AnswererThatDetectsTakesAnOriginatorThatDoesNot) {
 TEST(Lapm, FindsOutWithinT400ThatTheFarEndHasNoV42) {
   for (int end : {0, 1}) {
     LapmPair pair;
-    pair.filter = [&](int from, int bit) { return from == end ? bit : 1; };  // it hears only marks
+    pair.filter = [&](int from, int bit) { return from == end ? bit : 1; };  // it receives only marks
     pair.run(0.74);
     EXPECT_EQ(pair[end].status().state, OH_LAPM_DETECTION);
     pair.run(0.02);
@@ -104,7 +104,7 @@ TEST(Lapm, TransfersBothWaysAtOnceWithoutErrors) {
   EXPECT_EQ(pair[0].status().bytes_sent, 5000u);
 }
 
-// Share of the line that user data gets, one way, after the connection.
+// Share of the line for user data in one direction, after the connection.
 double efficiency(uint32_t bit_rate, double delay_s, size_t bytes) {
   LapmPair pair({.bit_rate = bit_rate, .delay_s = delay_s});
   EXPECT_TRUE(pair.connect());
@@ -131,7 +131,7 @@ struct Harm {
 
 class LapmIntegrity : public testing::TestWithParam<Harm> {};
 
-// The property that all of this is for: what arrives is what was written, in order; or the link says that it failed.
+// The main property: data arrive as written, in order; otherwise the link reports that it failed.
 TEST_P(LapmIntegrity, DeliversExactlyWhatWasWrittenOrReportsFailure) {
   for (int variant = 0; variant < 24; ++variant) {
     Channel channel = GetParam().channel;
@@ -146,7 +146,7 @@ TEST_P(LapmIntegrity, DeliversExactlyWhatWasWrittenOrReportsFailure) {
     pair[0].to_send = random_bytes(6000 * times, unsigned(variant));
     if (two_way) pair[1].to_send = random_bytes(4000 * times, unsigned(50 + variant));
     for (int i = 0; compress && i < 2; ++i) {
-      for (auto& b : pair[i].to_send) b &= 0x41;  // takes a fifth to a third of the octets
+      for (auto& b : pair[i].to_send) b &= 0x41;  // needs a fifth to a third of the octets
     }
     const bool done = pair.run_until([&] { return pair.complete() || pair.failed(); }, 600);
     ASSERT_TRUE(done) << "neither complete nor failed, variant " << variant;
@@ -177,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(Channels, LapmIntegrity,
                                               {.bit_rate = 50600, .delay_s = 0.02, .bit_error_rate = 1e-4}}),
                          [](const auto& p) { return p.param.name; });
 
-// Where most frames are spoilt the link may end; what came before is still right, and the end is told.
+// If most frames are damaged the link may end; earlier data are still correct, and the end is reported.
 TEST(Lapm, OnAHopelessLineDeliversAPrefixAndReportsFailure) {
   int ended = 0;
   for (unsigned seed = 1; seed <= 8; ++seed) {
@@ -200,7 +200,7 @@ TEST(Lapm, OnAHopelessLineDeliversAPrefixAndReportsFailure) {
   EXPECT_GE(ended, 8);
 }
 
-// A large window, room to hold all of it, and frames that come again after a timeout.
+// A large window, room for all of it, and frames that arrive again after a timeout.
 TEST(Lapm, LargeWindowsKeepTheirOrder) {
   for (int srej : {0, 1}) {
     for (unsigned seed = 1; seed <= 6; ++seed) {
@@ -238,7 +238,7 @@ TEST(Lapm, IdleLinkStaysUpByT403) {
   EXPECT_EQ(pair[0].status().timeouts, 0u);
 }
 
-/// Line time until T401 of a frame that nobody answers ends; the rates become known or change after `changed_s`.
+/// Line time until T401 expires for an unanswered frame; the rates become known or change after `changed_s`.
 double t401_s(uint32_t before, double changed_s, uint32_t tx, uint32_t rx, uint32_t given_ms = 0) {
   oh_lapm_config c = default_config(OH_PUMP_CALL, before);
   c.link.skip_detection = 1;
@@ -272,7 +272,7 @@ TEST(Lapm, ALostLastFrameIsFoundByT401) {
   ASSERT_TRUE(pair.connect());
   pair[0].to_send = random_bytes(100, 1);
   pair.filter = [](int from, int bit) { return from == 0 ? 1 : bit; };
-  pair.run(0.6);  // the frame goes by
+  pair.run(0.6);  // the duration of the frame
   pair.filter = nullptr;
   ASSERT_TRUE(pair.run_until([&] { return pair.complete(); }, 10));
   EXPECT_EQ(pair[1].received, pair[0].to_send);
@@ -280,7 +280,7 @@ TEST(Lapm, ALostLastFrameIsFoundByT401) {
   EXPECT_EQ(pair[0].status().retransmitted, 1u);
 }
 
-// Losing one of many frames: REJ repeats all that followed, SREJ only the one.
+// Loss of one of many frames: REJ repeats all later frames, SREJ only that one.
 TEST(Lapm, SrejRepeatsOneFrameWhereRejRepeatsAll) {
   uint32_t repeated[2];
   for (int srej : {0, 1}) {

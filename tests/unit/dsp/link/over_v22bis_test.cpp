@@ -54,7 +54,7 @@ TEST_F(OverV22bis, CarriesFilesBothWaysInNoiseOverALongDelay) {
 
 TEST_F(OverV22bis, SurvivesNoiseThatSpoilsFrames) {
   start({.snr_db = 17});
-  ASSERT_TRUE(pair_->connect(10));  // the answer tone would not be recognised in what follows
+  ASSERT_TRUE(pair_->connect(10));  // the answer tone would not be recognised in the following signal
   pair_->set_snr(9);
   run(200);
   expect_all_arrived();
@@ -80,7 +80,7 @@ TEST_F(OverV22bis, GapsThatAreFilledInCostRetransmissionsNotBytes) {
 TEST_F(OverV22bis, ASlipThatForcesARetrainLeavesTheLinkUp) {
   start({.snr_db = 25});
   run(10);
-  pair_->lose(1, 7, false);  // half a symbol, without a word
+  pair_->lose(1, 7, false);  // half a symbol, without a report
   run(60);
   expect_all_arrived();
   EXPECT_GE(pair_->status(0).retrains, 1u);

@@ -10,7 +10,7 @@ namespace {
 using Octets = std::vector<uint8_t>;
 using Frames = std::vector<Octets>;
 
-/// Frames of the end under test, which is the answerer. nr is N(R) of its far end's frames, i.e. what it says it
+/// Frames of the end under test, which is the answerer. nr is N(R) in the far end's frames, which is the frame that it
 /// awaits.
 Octets data(uint8_t ns, uint8_t nr, const Octets& info) {
   Octets frame(3 + info.size());
@@ -37,12 +37,12 @@ constexpr uint8_t kRrFrame = 0x01, kRnrFrame = 0x05, kRejFrame = 0x09, kSrejFram
 
 class Recovery : public ByHand {
  protected:
-  /// T401, of a second, runs out. @return what is sent then
+  /// T401, one second, expires. @return the frames that are then sent
   Frames wait() {
     oh_lapm_advance(end_->lapm, 8000);
     return flags();
   }
-  /// Two frames are under way, the far end has the first and is busy.
+  /// Two frames are on their way; the far end has the first one and is busy.
   void far_end_gets_busy() {
     connect();
     ASSERT_EQ(write('a'), (Frames{data(0, 0, {'a'})}));
@@ -94,7 +94,7 @@ TEST_F(Recovery, ABusyFarEndThatDoesNotAnswerIsGivenUpAfterN400Polls) {
   EXPECT_EQ(end_->status().cause, OH_LAPM_NO_ANSWER);
 }
 
-// 8.4.8: within timer recovery nothing is sent but the question, and only its answer ends it.
+// 8.4.8: within timer recovery, only the enquiry is sent, and only its answer ends the recovery.
 TEST_F(Recovery, WithinTimerRecoveryOnlyTheAnswerCounts) {
   connect();
   write('a');
@@ -128,7 +128,7 @@ TEST_F(Recovery, AnAcknowledgementOfSomeStartsT401Again) {
 TEST_F(Recovery, ADataFrameWithinGoBackAcknowledgesAndIsNotSentAgain) {
   connect();
   for (const uint8_t octet : {'a', 'b', 'c'}) write(octet);
-  // All three are to be sent again, but two have arrived meanwhile.
+  // All three must be sent again, but two have arrived meanwhile.
   send(far_says(kRejFrame, 0), 0);
   EXPECT_EQ(send(far_says(kRrFrame, 2), 600).back(), data(2, 0, {'c'}));
   EXPECT_EQ(end_->status().bytes_sent, 2u);
@@ -201,7 +201,7 @@ TEST_F(Recovery, FramesBeyondTheWindowAreNotHeld) {
   EXPECT_EQ(send(far_data(14, {'o'}), 2000).size(), 15u) << "14 SREJ and an RR";
 }
 
-// What is held is delivered later without a look at the room there is, so it is held only where there will be room.
+// Held frames are delivered later without checking for room, so they are held only if there will be room.
 TEST_F(Recovery, ASelectivelyRepeatedFrameIsHeldOnlyWhereItsPredecessorsFitToo) {
   const Octets a(128, 'a'), b(128, 'b');
   for (const size_t unread : {size_t{0}, size_t{1}}) {

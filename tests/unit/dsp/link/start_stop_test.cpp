@@ -44,7 +44,7 @@ TEST(StartStop, CarriesEveryByteWithAndWithoutPauses) {
   EXPECT_EQ(b.lost() + b.breaks(), 0u);
 }
 
-// V.14, 7: one stop bit of eight may be left out, of four in the extended range.
+// V.14, 7: one of eight stop bits may be omitted, or one of four in the extended range.
 TEST(StartStop, UnderstandsCharactersWhoseStopBitIsLeftOut) {
   for (const int every : {8, 4}) {
     const Bytes sent = random_bytes(4000, unsigned(every));

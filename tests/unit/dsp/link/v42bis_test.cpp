@@ -66,7 +66,7 @@ TEST(V42bis, UnderstandsTheExamplesOfAppendixII) {
   const Words repeated = Words().octet(kEscape).octet(kEcm).word(of('C')).word(of('C')).word(259).word(of('C'));
   With<Decoder> d;
   EXPECT_EQ(decode(d, Words(repeated).word(kFlush).bytes), bytes("CCCCC"));
-  // II.4.1 and II.4.2: BA is known from transparent mode, where "BA" and "AB" were learnt of "BAB".
+  // II.4.1 and II.4.2: BA is known from transparent mode, where "BA" and "AB" were learnt from "BAB".
   With<Decoder> e;
   EXPECT_EQ(decode(e, Words()
                           .octet('B')
@@ -87,7 +87,7 @@ TEST(V42bis, LeavesTransparentModeAndComesBack) {
   With<Decoder> d;
   Words w;
   w.octet('A').octet(kEscape).octet(kEcm).word(of('B')).word(of('C')).word(kEtm).align().octet('D').octet('E');
-  // AB, BC, and across the change CD and DE were learnt.
+  // AB, BC and, across the change, CD and DE were learnt.
   w.octet(kEscape).octet(kEcm).word(259).word(260).word(261).word(kFlush).align().word(262);
   EXPECT_EQ(decode(d, w.bytes), bytes("ABCDEABBCCDDE"));
   EXPECT_TRUE(d.compressed());
@@ -98,7 +98,7 @@ TEST(V42bis, ResetForgetsStringsAndTheEscapeCharacter) {
   With<Decoder> d;
   EXPECT_EQ(decode(d, {0, kEid, 'A', 51, kReset, 'B', 0, kEid}), (Bytes{0, 'A', 'B', 0}));
   EXPECT_FALSE(d.failed());
-  // Learnt since: B NUL is 259, NUL x is 260.
+  // Learnt since then: B NUL is 259, NUL x is 260.
   EXPECT_EQ(decode(d, Words().octet(51).octet(kEcm).word(of('x')).word(259).word(kFlush).bytes), (Bytes{'x', 'B', 0}));
 }
 
@@ -163,7 +163,7 @@ TEST(V42bis, GainsOnTextAndLosesLessThanAPercentOnNoise) {
   EXPECT_GT(ratio(Kind::kRandom, {4096, 250}), 0.99);
 }
 
-// The same Recommendation, read by others: spandsp's encoder and decoder against ours.
+// An independent implementation of the Recommendation: spandsp's encoder and decoder with ours.
 struct Spandsp {
   explicit Spandsp(Size size) {
     const auto put = [](void* user, const uint8_t* message, int n) {

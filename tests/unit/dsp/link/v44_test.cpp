@@ -61,7 +61,7 @@ class Codes : public BitWriter {
 };
 constexpr int kEtm = 0, kFlush = 1, kStepUp = 2, kReinit = 3, kEcm = 0, kEid = 1, kEpm = 2;
 
-// Table II.1, an octet a row, bit 8 first.
+// Table II.1, one octet per row, bit 8 first.
 TEST(V44, TheExampleOfAppendixII1ComesOutToTheBit) {
   const Bytes table = {0b10000010, 0b10000100, 0b10000110, 0b10001000, 0b10001010, 0b10110000, 0b00001001, 0b00101001,
                        0b01011011, 0b00101001, 0b11111000, 0b00010111, 0b01100100, 0b01101000, 0b00000000};
@@ -73,7 +73,7 @@ TEST(V44, TheExampleOfAppendixII1ComesOutToTheBit) {
   EXPECT_EQ(decode(d, table), text);
 }
 
-// II.2: the codeword that the decoder has yet to make, and a string that overlaps itself.
+// II.2: a codeword that the decoder has not created yet, and a string that overlaps itself.
 TEST(V44, TheExampleOfAppendixII2IsOrdinalCodewordLengthOrdinal) {
   const Bytes octets = Codes().ordinal('C').word(4).bits(2, 2).bits(0, 4).bits(2, 3).ordinal('X').word(kFlush).bytes;
   EXPECT_EQ(encoded(bytes("CCCCCCCCCCX")), octets);
@@ -81,7 +81,7 @@ TEST(V44, TheExampleOfAppendixII2IsOrdinalCodewordLengthOrdinal) {
   EXPECT_EQ(decode(d, octets), bytes("CCCCCCCCCCX"));
 }
 
-// Table 6, after what brings C2 to 11 and C5 to 8. A, B ... are its names; A and D are codewords that exist by then.
+// Table 6, after data that bring C2 to 11 and C5 to 8. A, B ... are its names; codewords A and D exist by then.
 TEST(V44, TheOctetsOfTable6AreRead) {
   Codes w;
   w.word(kStepUp).ordinal(200, 8);
@@ -108,12 +108,12 @@ TEST(V44, TheOctetsOfTable6AreRead) {
   EXPECT_FALSE(d.compressed());
 }
 
-// Tables 3 and 4: every length that there is, in the widths of all four ranges.
+// Tables 3 and 4: every length, in the widths of all four ranges.
 TEST(V44, StringExtensionsOfEveryLengthAreSentAndRead) {
   for (const uint8_t max_string : std::to_array<uint8_t>({32, 46, 47, 78, 79, 142, 143, 255})) {
     for (int length = 1; length <= max_string - 2; ++length) {
       const Parameters p{1024, max_string, 6144};
-      // The first two characters are a codeword when they come again, and the rest its extension.
+      // When they occur again, the first two characters are a codeword, and the rest is its extension.
       Bytes text = {0, 1};
       for (int i = 0; i < length; ++i) text.push_back(uint8_t(2 + i % 100));
       const Bytes once = text;
@@ -153,7 +153,7 @@ TEST(V44, WhatIsFlushedCanBeRead) {
   }
 }
 
-// What fills the octet after FLUSH and ETM is nothing, whatever a far end puts there.
+// Bits that fill the octet after FLUSH and ETM are ignored, whatever a far end puts there.
 TEST(V44, TheRestOfAFlushedOctetIsNotLookedAt) {
   for (const int filling : {0, 1}) {
     Codes w;
@@ -173,10 +173,10 @@ TEST(V44, NothingIsFlushedTwice) {
   EXPECT_EQ(sent.size(), 2u);
 }
 
-// The first test of compressibility falls after 256 characters; the ESCAPE of what came before it is not cycled.
+// The first test of compressibility is after 256 characters; the ESCAPE for earlier characters is not cycled.
 TEST(V44, NoiseIsSentAsItIsAndTextAfterItCompressed) {
   Bytes data = sample(Kind::kRandom, 2000, 1);
-  data[1000] = 0;  // the ESCAPE, and what it becomes
+  data[1000] = 0;  // the ESCAPE, and its next value
   data[1001] = 51;
   const size_t noise = data.size();
   const Bytes text = sample(Kind::kText, 4000, 1);
@@ -223,18 +223,18 @@ TEST(V44, ReinitForgetsStringsAndSizes) {
   EXPECT_FALSE(d.failed());
 }
 
-// Table 2: across a FLUSH strings go on, after an extension they do not.
+// Table 2: strings continue across a FLUSH, but not after an extension.
 TEST(V44, StringsAreMadeAsTable2Says) {
   With<Decoder> d;
   Codes w;
   w.text("ab").word(kFlush).align().text("c").word(4).after_codeword('d');  // ab 4, bc 5, ca 6, abd 7
-  w.word(7).word(5).bits(2, 2).bits(1, 1).text("z");  // dabd: da 8, abdb 9, bca 10, no string of z
+  w.word(7).word(5).bits(2, 2).bits(1, 1).text("z");  // dabd: da 8, abdb 9, bca 10, no string with z
   w.word(8).after_codeword('!').word(9).after_codeword('!').word(10).word(kFlush);  // za 11, da! 12, !a 13, abdb! 14
   EXPECT_EQ(decode(d, w.bytes), bytes("abcabdabdbcazda!abdb!bca"));
   EXPECT_FALSE(d.failed());
 }
 
-// 7.15, and what would go beyond the memory.
+// 7.15, and data that would exceed the memory.
 TEST(V44, ReportsWhatNoEncoderSends) {
   const auto fails = [](const Codes& w, Parameters p = {}) {
     With<Decoder> d(p);
@@ -259,7 +259,7 @@ TEST(V44, ReportsWhatNoEncoderSends) {
   EXPECT_TRUE(fails(Codes().text("a").word(kEtm).octet(0).octet(77)));
 }
 
-// A peer need not give its dictionary up the moment that it is full: strings are used, none is made.
+// A peer need not discard its dictionary when it is full: strings are used, but none is created.
 TEST(V44, AFullDictionaryIsReadOnUntilReinit) {
   With<Decoder> d({256, 255, 3072});
   Codes w;
@@ -277,7 +277,7 @@ Bytes file(const char* name) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// V.44 1: "better performance than V.42 bis on many types of data". docs/v44.md has what this prints.
+// V.44 1: "better performance than V.42 bis on many types of data". docs/v44.md has the output of this test.
 TEST(V44, TextsGetShorterThanByV42bis) {
   const Bytes page = file("docs/v44.md");
   for (const char* name :

@@ -110,7 +110,7 @@ TEST(Xid, SaysWhereAFieldIsWrong) {
   const size_t n = write_xid(xid, false, field);
   Xid out;
   for (size_t cut = 0; cut < n; ++cut) {
-    if (cut == 1) continue;  // the format alone is a field without groups
+    if (cut == 1) continue;  // only the format, which is a field without groups
     EXPECT_NE(read_xid(field, cut, &out), 0u) << cut;
   }
   field[0] = 0x81;

@@ -34,8 +34,8 @@ struct Queue {
   std::deque<double> held;
 };
 
-/// Two pumps on cards with queues, at the ends of a line of 20 ms with 45 dB of SNR, and hybrids that return each end
-/// its own signal 12 dB down.
+/// Two pumps on cards with queues, at the ends of a line with 20 ms and 45 dB of SNR. Hybrids return each end's signal
+/// at -12 dB.
 class Cards {
  public:
   Cards(const oh_pump_type* type, std::array<uint32_t, 2> queue_ms) : type_(type) {
@@ -121,7 +121,7 @@ TEST(CardDelay, V32bisHas14400WhateverTheCardsQueue) {
   }
 }
 
-// An S1 that answers is late by the queue; sixteen points come when the far end decides them.
+// An answering S1 is delayed by the queue; sixteen points come when the far end decides them.
 TEST(CardDelay, V22bisHas2400WhateverTheCardsQueue) {
   for (const uint32_t ms : {10u, 40u, 60u, 80u, 100u, 200u, 400u}) {
     expect_full_rate(oh_v22bis_type(), {ms, 0}, 2400);

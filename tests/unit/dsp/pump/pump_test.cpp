@@ -17,7 +17,7 @@
 namespace offhook {
 namespace {
 
-/// Bits out of one vector and into another, by ones or by many.
+/// Bits from one vector and into another, singly or in groups.
 struct Bits {
   std::vector<int> out, in;
   std::size_t at = 0;
@@ -78,7 +78,7 @@ TEST(BitPort, IsWholeWithOneOfEachPair) {
   EXPECT_TRUE(oh_port_is_whole(&port));
 }
 
-constexpr std::size_t kMostRatio = 2;  // samples received for each that is sent
+constexpr std::size_t kMostRatio = 2;  // received samples per sent sample
 
 class EveryPump : public testing::TestWithParam<const oh_pump_type*> {
  protected:

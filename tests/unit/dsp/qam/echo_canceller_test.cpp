@@ -32,12 +32,12 @@ std::vector<float> data(std::size_t samples) {
 }
 
 struct Echo {
-  int delay;  ///< samples from a sample that is sent
+  int delay;  ///< samples after a sent sample
   float gain;
 };
 
-/// Mean square of the last 2000 samples with an echo, over that of what is left of them, in decibels.
-/// @param train  samples, the far end silent; 4000 more are held
+/// Mean square of the last 2000 samples with an echo, relative to the residual, in decibels.
+/// @param train  samples during which the far end is silent; another 4000 are held
 double taken_off_db(EchoCanceller& canceller, const Echo& echo, int train, double noise = 0) {
   const auto sent = data(static_cast<std::size_t>(train) + 4000);
   v34::Random random(6, 11);
@@ -61,15 +61,15 @@ TEST(QamEchoCanceller, TakesANearEchoOffFromTheFirstTapToTheLast) {
     for (const int after : {0, 70, EchoCanceller::kNearTaps - 9}) {
       EchoCanceller canceller;
       canceller.init(kBand, io_delay, 4000);
-      // Its own sample is put() after process(): the least delay is of one sample. At either end of the taps what the
-      // band's edges lack has no taps to go to.
+      // Its own sample is put() after process(), so the least delay is one sample. At both ends of the taps, there are
+      // no taps for the response of the band's edges.
       EXPECT_GT(taken_off_db(canceller, {io_delay + 1 + after, 0.5f}, 6000), after == 70 ? 44 : 31)
           << io_delay << " + " << after;
     }
   }
 }
 
-// Half of the band's edges is where the taps are slow: the inverse spectrum is what makes them as fast as the middle.
+// The taps are slow for half of the band's edges; the inverse spectrum makes them as fast as in the middle.
 TEST(QamEchoCanceller, LearnsANearEchoWithinAQuarterOfASecond) {
   EchoCanceller canceller;
   canceller.init(kBand, 0, 4000);
@@ -85,8 +85,8 @@ TEST(QamEchoCanceller, TakesAFarEchoOffARoundTripLater) {
   }
 }
 
-// Held, it is a filter on the samples as they were sent; what training wants of the time before has to be there at
-// once.
+// When held, it is a filter of the sent samples. Earlier
+// samples that training needs must be available immediately.
 TEST(QamEchoCanceller, AFarEchoStaysOffWhileATrainingBeginsAgain) {
   constexpr int kRoundTrip = 700, kTrained = 8000, kHeld = 4000, kAgain = 200;
   EchoCanceller canceller;
@@ -120,7 +120,7 @@ TEST(QamEchoCanceller, AFarEchoBeyondItsMemoryStays) {
   EXPECT_NEAR(taken_off_db(beyond, {kMost + 1, 0.1f}, kMost + 6000), 0, 0.1);
 }
 
-// Without an echo taps would hold the noise of their adaptation, and add it to what is received ever after.
+// Without an echo, taps would keep the noise of their adaptation and always add it to the received signal.
 TEST(QamEchoCanceller, WithoutAnEchoNothingIsAdded) {
   EchoCanceller canceller;
   canceller.init(kBand, 0, 700);

@@ -34,13 +34,13 @@ class QamEqualiserFit : public testing::Test {
       sent_.im[k] = static_cast<float>(random_.gaussian());
     }
   }
-  /// Symbol n of a line whose equaliser is `sent_`. @return put()'s
+  /// Symbol n of a line whose equaliser is `sent_`. @return the result of put()
   bool put(int n, Complex error = {}) {
     const float *re = re_.data() + 2 * n, *im = im_.data() + 2 * n;
     return fit_.put(kernels_, re, im, kernels_.complex_dot(sent_.re, sent_.im, re, im, kTaps) + error, found_.re,
                     found_.im);
   }
-  /// Mean square of a tap's error over that of a tap.
+  /// Mean square of a tap's error, relative to that of a tap.
   double error() const {
     double wrong = 0, all = 0;
     for (int k = 0; k < kTaps; ++k) {
@@ -74,7 +74,7 @@ TEST_F(QamEqualiserFit, FindsTheTapsFromNothing) {
   }
   EXPECT_TRUE(put(n)) << "symbol " << n;
   EXPECT_TRUE(fit_.idle());
-  // 1024 rows of 96 white unknowns: condition 3.6, so that each of six steps leaves 0.31 of the error.
+  // 1024 rows of 96 white unknowns: condition 3.6, so each of six steps leaves 0.31 of the error.
   EXPECT_LT(error(), 1e-5);
   EXPECT_FALSE(put(n + 1)) << "it is done once";
 }
@@ -86,8 +86,8 @@ TEST_F(QamEqualiserFit, GoesOnFromTheTapsThatItIsGiven) {
   EXPECT_LT(error(), 1e-10);
 }
 
-// Least squares over N symbols and K taps leaves noise K / N times that of a symbol in what the taps make of the
-// signal.
+// Least squares over N symbols and K taps leaves noise
+// in the output that is K / N times that of a symbol.
 TEST_F(QamEqualiserFit, AveragesNoiseOverItsSymbols) {
   fit_.init(found_.re, found_.im);
   constexpr double kSigma = 0.5;

@@ -29,7 +29,7 @@ TEST(HitRecovery, NearestPointsAreOfTheGrid) {
   }
 }
 
-/// Symbols of 960 points of the odd grid, noise of 0.15 a dimension, through a hit from the first or none.
+/// Symbols of 960 points of the odd grid with noise of 0.15 per dimension, with or without a hit from the start.
 struct Hit {
   static constexpr float kScale = 25;
   std::mt19937 random{1};
@@ -79,7 +79,7 @@ TEST(HitRecovery, FindsTurnAndGainWithin256Symbols) {
   }
 }
 
-// A short gap spoils symbols and leaves the loops where they were. An estimate of turn and gain would add its noise.
+// A short gap damages symbols but not the loops. An estimate of turn and gain would add its noise.
 TEST(HitRecovery, ChangesNothingAfterAGap) {
   Hit hit;
   ASSERT_FALSE(hit.run(20 * kSymbols, 0, 1));
@@ -99,7 +99,7 @@ TEST(HitRecovery, ChangesNothingAfterAGap) {
 TEST(HitRecovery, TakesNoNoiseForAHitAndGivesUpWhereNoTurnHelps) {
   Hit hit;
   ASSERT_FALSE(hit.run(2000 * kSymbols, 0, 1));
-  // Another signal altogether: the grid turns on and on.
+  // A completely different signal: the grid turns continuously.
   std::uniform_real_distribution<float> any(-25, 25);
   for (int tries = 0; tries < 4; ++tries) {
     bool due = false;

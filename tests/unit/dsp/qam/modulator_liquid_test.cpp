@@ -20,7 +20,7 @@ using qam::RollOff;
 
 constexpr float kKaiserBeta = 6;
 
-/// The samples that one symbol makes, int16 units for an RMS of 1.
+/// The samples that one symbol causes, in int16 units for an RMS of 1.
 std::vector<float> response(SymbolRate rate, RollOff roll_off, Complex symbol) {
   Modulator m;
   m.init(band(rate, Carrier::kHigh), 1, {}, roll_off);

@@ -70,7 +70,7 @@ TEST(V34Modulator, V34_5_2_1_SymbolRatesAreExact) {
   }
 }
 
-// V34-5.3-1, V34-S: S has lines at the carrier and half a symbol rate either side, and nothing else.
+// V34-5.3-1, V34-S: S has only lines at the carrier and half a symbol rate on each side.
 TEST(V34Modulator, V34_5_3_1_SIsThreeLinesAroundTheCarrier) {
   for (const Setting& at : all_settings()) {
     Modulator m;
@@ -84,14 +84,14 @@ TEST(V34Modulator, V34_5_3_1_SIsThreeLinesAroundTheCarrier) {
     const double half = symbol_rate_hz(at.rate) / 2;
     const double carrier = power_at(line, fc, 4000);
     for (const double f : {fc - half, fc + half}) {
-      // A root raised cosine is 3 dB down at the edges, a little more under its window.
+      // A root raised cosine is 3 dB lower at the edges, and slightly more under its window.
       EXPECT_NEAR(10 * std::log10(power_at(line, f, 4000) / carrier), -3.5, 0.5) << f;
       EXPECT_LT(10 * std::log10(power_at(line, (fc + f) / 2, 4000) / carrier), -60);
     }
   }
 }
 
-// V34-5.4-1, -2, -3: long TRN, power spectrum against the template over carrier +- 0.45 S, all 12 x 11 cases.
+// V34-5.4-1, -2, -3: long TRN; power spectrum against the template over carrier +- 0.45 S, all 12 x 11 cases.
 TEST(V34Modulator, V34_5_4_3_SpectrumIsWithin1DbOfTheTemplate) {
   constexpr size_t kBand = 160;
   for (const Setting& at : all_settings()) {
@@ -100,7 +100,7 @@ TEST(V34Modulator, V34_5_4_3_SpectrumIsWithin1DbOfTheTemplate) {
       const auto line = trn(at, index, 24000);
       const double s = symbol_rate_hz(at.rate);
       const double fc = carrier_hz(at.rate, at.carrier);
-      // Against the same symbols without pre-emphasis: the data's own ripple drops out; the flat one is tested below.
+      // Against the same symbols without pre-emphasis: this cancels the data's ripple; the flat one is tested below.
       std::vector<double> off;
       for (int k = -3; k <= 3; ++k) {
         const double f = fc + 0.15 * k * s;
@@ -127,7 +127,7 @@ TEST(V34Modulator, WithoutPreEmphasisTheBandIsFlat) {
   }
 }
 
-// V34-10.1.3-1: the level is what was asked for, whatever the rate and the pre-emphasis.
+// V34-10.1.3-1: the level is the requested one for every rate and pre-emphasis.
 TEST(V34Modulator, LevelDoesNotDependOnPreEmphasis) {
   for (const Setting& at : all_settings()) {
     for (const int index : {0, 5, 10}) {

@@ -25,7 +25,7 @@ TEST(QamNoisePredictor, PowerIsTheMeanOfWhatItWasGiven) {
   EXPECT_EQ(p.power(), 0);
 }
 
-// Noise of 1 / (1 + a1 z^-1 + a2 z^-2 + a3 z^-3): the filter that whitens it is the denominator.
+// Noise of 1 / (1 + a1 z^-1 + a2 z^-2 + a3 z^-3), which is whitened by its denominator.
 TEST(QamNoisePredictor, FindsTheFilterThatWhitensAutoregressiveNoise) {
   constexpr Complex kA[3] = {{-0.8f, 0.3f}, {0.4f, -0.2f}, {-0.15f, 0.2f}};
   constexpr float kSigma = 0.1f;
@@ -59,7 +59,7 @@ TEST(QamNoisePredictor, WhiteNoiseCannotBePredictedNorCanNothing) {
   for (const Complex& one : h) EXPECT_LT(magnitude(one), 0.1f);
 }
 
-// What is left cannot rise with the order, whatever the noise: Levinson's reflections are within the circle.
+// The residual cannot increase with the order, for any noise: Levinson's reflections are within the circle.
 TEST(QamNoisePredictor, IsNeverWorseThanNoPrediction) {
   v34::Random random(3, 7);
   for (int symbols = 1; symbols < 40; ++symbols) {

@@ -66,7 +66,7 @@ TEST(V34Nonlinear, DecoderSurvivesAnything) {
     float re = v;
     float im = 0;
     warp.decode(&re, &im);
-    EXPECT_FALSE(re < v / 3);  // still large, or not a number
+    EXPECT_FALSE(re < v / 3);  // still large, or NaN
   }
 }
 

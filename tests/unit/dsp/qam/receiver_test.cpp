@@ -34,10 +34,10 @@ Complex point(int n) {
   return {random.bit() ? 1.f : -1.f, random.bit() ? 1.f : -1.f};
 }
 
-/// Silence, S, S-bar, [the training,] data, as the line has them.
+/// Silence, S, S-bar, optionally the training, then data, as on the line.
 class Source {
  public:
-  /// @param later_hz  by which the carrier is higher from the end of S-bar on
+  /// @param later_hz  increase of the carrier from the end of S-bar on
   explicit Source(bool training, double later_hz = 0) : training_(training ? kChirp.symbols : 0), later_hz_(later_hz) {}
   Complex operator()() {
     const int from = n_ - kSilence - kS - Receiver::kSBarSymbols;
@@ -95,11 +95,11 @@ std::vector<float> clocked(const std::vector<float>& x, double ppm) {
 
 struct Heard {
   int s = 0, s_bar = 0, skipped = 0, symbols = 0, erased = 0;
-  double first_db = 0, last_db = 0;  ///< signal over error of the first and of the last 200
+  double first_db = 0, last_db = 0;  ///< signal over error of the first and the last 200
 };
 
-/// Adapts to the points that were sent, from the first that comes after S-bar. @param beyond  symbols of S-bar and
-/// training, after which the data begin
+/// Adapts to the sent points, from the first one after S-bar on. @param beyond  symbols of S-bar and training before
+/// the data
 Heard hear(Receiver& receiver, const std::vector<float>& line, int beyond) {
   Heard h;
   std::vector<double> errors;
@@ -111,7 +111,7 @@ Heard hear(Receiver& receiver, const std::vector<float>& line, int beyond) {
         errors.push_back(norm(receiver.symbol() - point(n)) / 2);
         h.erased += receiver.erased();
         receiver.adapt(point(n));
-      } else {  // S-bar: what of it the equaliser still gives
+      } else {  // the part of S-bar that the equaliser still gives
         receiver.adapt(-1.f * static_cast<float>(kSqrt2) * Complex{(n + beyond) % 2 == 0 ? kHalf : -kHalf, kHalf});
       }
     }
@@ -139,7 +139,7 @@ Heard train(Receiver& receiver, const std::vector<float>& line) {
   return hear(receiver, line, kBeyond);
 }
 
-// What five periods give in closed form is good before LMS has done anything.
+// The closed-form result of five periods is good before LMS starts.
 TEST(QamReceiver, ACyclicTrainingOpensTheEyeFromTheFirstSymbol) {
   Receiver receiver;
   EXPECT_FALSE(receiver.trained());
@@ -160,13 +160,13 @@ TEST(QamReceiver, TheTrainingMeasuresClockAndCarrierTogether) {
     const Heard h = train(receiver, clocked(trained_line(10000), ppm));
     EXPECT_GT(h.first_db, 33) << ppm;
     EXPECT_GT(h.last_db, 45) << ppm;
-    // Slower by so much, we hear the far clock and the far carrier higher.
+    // If this clock is slower, the far clock and the far carrier appear higher.
     EXPECT_NEAR(receiver.clock_ppm(), ppm, 2);
     EXPECT_NEAR(receiver.carrier_offset_hz(), kBand.carrier_hz() * ppm * 1e-6, 0.05);
   }
 }
 
-// S tells the carrier to a fraction of a hertz, where it is clean; the periods of the training tell the rest.
+// On a clean line, S gives the carrier to a fraction of a hertz; the periods of the training give the rest.
 TEST(QamReceiver, TheTrainingCorrectsTheCarrierThatSTold) {
   for (const double hz : {-3.0, 3.0}) {
     Receiver receiver;
@@ -176,7 +176,7 @@ TEST(QamReceiver, TheTrainingCorrectsTheCarrierThatSTold) {
   }
 }
 
-// The pulse of a line whose echo comes a symbol and a half later, half as strong.
+// The pulse of a line with an echo of half the strength, one symbol and a half later.
 TEST(QamReceiver, EqualisesALineWithAnEcho) {
   std::vector<float> line = trained_line(12000);
   for (std::size_t n = line.size(); n-- > 4;) line[n] += 0.5f * line[n - 4];
@@ -223,9 +223,9 @@ TEST(QamReceiver, TheWhiteningFilterSeesThreeSymbolsBefore) {
   EXPECT_GT(symbols, 1000);
 }
 
-// S of a line that it knows: its place exactly, although carrier and clock went on meanwhile.
+// S on a known line: its exact position, although carrier and clock continued meanwhile.
 TEST(QamReceiver, ResumesAfterSilence) {
-  for (const int silence : {0, 1, 2, 3}) {  // samples more: S falls elsewhere between them
+  for (const int silence : {0, 1, 2, 3}) {  // additional samples, so that S has another phase
     Modulator m;
     m.init(kBand, kRms);
     std::vector<float> line;
@@ -257,7 +257,7 @@ TEST(QamReceiver, SymbolsThatHeardOfALossAreErasedAndTeachNothing) {
     ++erased;
     receiver.adapt({1, 1});
   }
-  // 96 taps of T/2 are 48 symbols; the interpolator's are some more.
+  // 96 taps of T/2 are 48 symbols, plus some for the interpolator.
   EXPECT_GE(erased, Receiver::kPeriod);
   EXPECT_LT(erased, Receiver::kPeriod + 32);
   EXPECT_EQ(taps, std::vector<float>(receiver.tap_re(), receiver.tap_re() + Receiver::kTaps));
@@ -274,14 +274,14 @@ TEST(QamReceiver, GoesOnFromTheLoopsThatItHad) {
     untouched.process(*at);
     if (!receiver.process(*at)) continue;
     ++symbols;
-    receiver.adapt(Complex{0, 1} * receiver.symbol());  // a quarter of a turn, all of them
+    receiver.adapt(Complex{0, 1} * receiver.symbol());  // a quarter of a turn for all of them
   }
   const Loops wrong = receiver.loops();
   EXPECT_GT(std::abs(wrong.frequency - then.frequency), 1e-4f);
   receiver.go_on_from(then);
   EXPECT_EQ(receiver.loops().frequency, then.frequency);
   EXPECT_EQ(receiver.loops().deviation, then.deviation);
-  // As of one that adapted to nothing, to the rounding of so many steps of the phase.
+  // As if it had not adapted, up to the rounding of many steps of the phase.
   const auto apart = static_cast<std::int32_t>(receiver.loops().phase.bits - untouched.loops().phase.bits);
   EXPECT_LT(std::abs(apart * 0x1p-32), 1e-5);
 }

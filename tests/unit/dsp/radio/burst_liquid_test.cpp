@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Bursts of both waveforms through white noise, a carrier that is off and an echo.
+// Bursts of both waveforms through white noise, a carrier offset and an echo.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct Tally {
   double snr_db = 0, offset_hz = 0;  // of the last
 };
 
-// What a receiver gains on noise of the whole band: it sums two samples a symbol, or leaves out the empty carriers.
+// The receiver's gain for noise of the whole band: it sums two samples per symbol, or omits the empty carriers.
 template <class Waveform>
 const float kGainDb = 10 * std::log10(2.0f);
 template <>
@@ -110,7 +110,7 @@ TYPED_TEST(Burst, AnEchoOfASampleIsEqualised) {
   EXPECT_EQ((send<TypeParam>(2, {.snr_db = 35, .echo = 0.3f}, 100).whole), 100);
 }
 
-// The ripple of four samples has four periods in the band: the polynomial of liquid's channel has none.
+// The ripple of four samples has four periods in the band, which the polynomial of liquid's channel cannot represent.
 TEST(Ofdm, AnEchoOfFourSamplesIsEqualisedAndItsSnrIsMeasured) {
   const Tally t = send<Ofdm>(2, {.snr_db = 35, .echo = 0.3f, .echo_samples = 4}, 100);
   EXPECT_EQ(t.whole, 100);
@@ -124,7 +124,7 @@ TYPED_TEST(Burst, ABurstLeavesRoomInItsSlot) {
   EXPECT_EQ(sender.packets().octets(3), sender.packets().most_octets());
 }
 
-// A card's samples around a quarter of its rate are the complex ones again, delayed, with the same mean square.
+// A card's samples around a quarter of its rate are again the complex ones, delayed, with the same mean square.
 TEST(LowIf, CarriesABandOfThreeQuartersThereAndBack) {
   for (const double cycles : {-0.35, -0.2, 0.01, 0.15, 0.35}) {  // of a complex sample
     LowIfSender up;

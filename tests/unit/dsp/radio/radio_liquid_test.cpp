@@ -65,7 +65,7 @@ struct End {
   std::uint64_t sent = 0, got = 0, wrong = 0;  // octets
 };
 
-/// Each hears the other `delay` samples after it left, with noise.
+/// Each end receives the other's samples `delay` samples later, with noise.
 class Pair {
  public:
   Pair(const oh_pump_type* type, std::uint32_t io_delay = 0, std::size_t delay = 0, double snr_db = 40,
@@ -135,7 +135,7 @@ TEST_P(Radio, CarriesBothDirectionsWholeWhateverTheDelay) {
 
 TEST_P(Radio, TheRateIsTheOneThatTheNoiseAllows) {
   std::uint32_t before = 0;
-  for (const double snr : {9.0, 18.0, 27.0, 36.0}) {  // the margin for fades takes some dB of each
+  for (const double snr : {9.0, 18.0, 27.0, 36.0}) {  // the margin for fading takes some dB of each
     Pair pair(type(), 0, 0, snr);
     pair.run_ms(300);
     const std::uint32_t rate = pair.ends[0]->status().rx_bit_rate;
@@ -175,7 +175,7 @@ TEST_P(Radio, LostBlocksCostTheirSlotsAndNothingElse) {
   const std::uint64_t wrong = end.wrong;
   EXPECT_GT(wrong, 0u);
   pair.run_ms(100);
-  EXPECT_EQ(end.wrong, wrong);  // the octets keep their places
+  EXPECT_EQ(end.wrong, wrong);  // the octets keep their positions
 }
 
 TEST_P(Radio, AfterASecondWithoutSignalItComesBack) {
@@ -272,7 +272,7 @@ TEST_P(Radio, ABurstOfAnotherPairIsNotTaken) {
   EXPECT_EQ(pair.ends[1]->status().state, OH_PUMP_CONNECTING);
   EXPECT_GT(pair.ends[1]->counts().foreign, 20u);
   EXPECT_EQ(pair.ends[1]->counts().sent, 0u);
-  // As soon as it is theirs it is heard.
+  // It is received as soon as its address matches.
   ASSERT_EQ(oh_radio_set_address(pair.ends[1]->memory, 4095), 0);
   pair.run_ms(100);
   for (const auto& end : pair.ends) {
@@ -280,7 +280,7 @@ TEST_P(Radio, ABurstOfAnotherPairIsNotTaken) {
     EXPECT_GT(end->got, 0u);
     EXPECT_EQ(end->wrong, 0u);
   }
-  // A link that is up neither follows a foreign caller nor ends with it: it is one more burst that did not come.
+  // An established link neither follows another caller nor ends with it; its burst counts only as a missing one.
   ASSERT_EQ(oh_radio_set_address(pair.ends[0]->memory, 7), 0);
   pair.ends[0]->type->hang_up(pair.ends[0]->memory);
   pair.run_ms(50);

@@ -72,7 +72,7 @@ TEST_F(V22bisLine, Bell212aWithSpandspInBothRoles) {
   }
 }
 
-// Neither tone is taken for the other: 2225 and 2250 Hz.
+// Neither tone is mistaken for the other: 2225 and 2250 Hz.
 TEST_F(V22bisLine, Bell212aAndV22DoNotConnect) {
   for (const Ends& ends :
        {Ends{"V.22 calls", oh_v22_type, oh_bell212a_type}, Ends{"Bell 212A calls", oh_bell212a_type, oh_v22_type}}) {
@@ -88,7 +88,7 @@ TEST_F(V22bisLine, TheOwnSignalsEchoMayBe20DbOverTheFarEnds) {
   expect_clean(line, 2400);
 }
 
-// 3.3: -43 dBm0 is a carrier, in the other end's noise.
+// 3.3: -43 dBm0 is a carrier, even with the other end's noise.
 TEST_F(V22bisLine, TheLeastLevel) {
   RoughLine line = make(kOwn, {.loss_db = 31, .noise_dbm0 = -68});
   ASSERT_TRUE(line.connect(10));
@@ -113,7 +113,7 @@ TEST_F(V22bisLine, FallsBackTo1200BothWays) {
   }
 }
 
-// The sum is of the configured level (2.2), and the caller hears past it.
+// The sum has the configured level (2.2), and the caller receives the data next to the guard tone.
 TEST_F(V22bisLine, AGuardToneBesideTheAnswerersSignal) {
   for (const Ends& ends : {kOwn, kEnds[2]}) {
     for (const std::uint32_t hz : {1800u, 550u}) {
@@ -129,7 +129,7 @@ TEST_F(V22bisLine, AGuardToneIsOneOfTwo) {
   EXPECT_THROW(make(kOwn, {.guard_tone_hz = 1000}), std::invalid_argument);
 }
 
-// S1 lasts 100 ms: with an SNR of 22 dB in the channel's own 600 Hz none of these calls ends at 1200 bit/s.
+// S1 lasts 100 ms: with an SNR of 22 dB in the channel's 600 Hz, none of these calls uses 1200 bit/s.
 TEST_F(V22bisLine, S1IsHeardInNoise) {
   for (const Ends& ends : kEnds) {
     for (unsigned seed = 1; seed <= 10; ++seed) {

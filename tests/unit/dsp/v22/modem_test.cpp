@@ -18,7 +18,7 @@
 namespace offhook::v22 {
 namespace {
 
-/// A user who notes every bit.
+/// A user that records every bit.
 struct Notes {
   std::vector<uint8_t> sent, received;
   std::mt19937 random;
@@ -35,8 +35,8 @@ struct Notes {
   }
 };
 
-// 6.3.1.1.1 f, 6.3.1.1.2 e, 6.3.1.2.1 c: an end is ready to receive before it is ready to send, by up to 765 ms, and a
-// far end that sends at once is heard from its first bit on; before it there are ones alone.
+// 6.3.1.1.1 f, 6.3.1.1.2 e, 6.3.1.2.1 c: an end is ready to receive before it is ready to send, by up to 765 ms, and
+// all bits of a far end that sends immediately are received; before them there are only ones.
 TEST(V22Modem, WhatTheFarEndSendsFirstArrives) {
   for (const uint32_t rate : {1200u, 2400u}) {
     for (const size_t delay : {size_t{8}, size_t{80}, size_t{2400}}) {
@@ -74,7 +74,7 @@ TEST(V22Modem, WhatTheFarEndSendsFirstArrives) {
   }
 }
 
-// Figure 2 and Table 1 as printed: dibits of quadrants and points of the first one, the left bit first.
+// Figure 2 and Table 1 as printed: dibits of quadrants, and points of the first quadrant; the left bit is first.
 TEST(V22Coding, TableAndFigureAsPrinted) {
   EXPECT_EQ(kTurnOfDibit[0b00] * 90, 90);
   EXPECT_EQ(kTurnOfDibit[0b01] * 90, 0);
@@ -103,13 +103,13 @@ TEST(V22Coding, DecisionsAreTheNearestPoints) {
   }
 }
 
-// 5.1: never more than 64 ones in a row, and the far end sees none of that.
+// 5.1: never more than 64 successive ones, invisible to the far end.
 TEST(V22Coding, AScramblerThatLocksUpIsFreed) {
   GuardedScrambler scrambler;
   GuardedDescrambler descrambler;
   int run = 0, longest = 0, wrong = 0;
   for (int n = 0; n < 1000; ++n) {
-    const int bit = n >= 14 && n < 17 ? 0 : 1;  // fills it with ones, which ones keep
+    const int bit = n >= 14 && n < 17 ? 0 : 1;  // fills it with ones, which preserve ones
     const int line = scrambler.scramble(bit);
     run = line != 0 ? run + 1 : 0;
     longest = std::max(longest, run);
@@ -128,7 +128,7 @@ std::complex<double> spectrum(const std::vector<double>& x, double hz) {
   return sum;
 }
 
-// 2.4: a square root of raised cosine of 75 %, and nothing to speak of in the other channel.
+// 2.4: square root of a raised cosine of 75 %, with almost nothing in the other channel.
 TEST(V22Shaping, TheSpectrumIsTheClauses) {
   for (const Channel channel : {Channel::kLow, Channel::kHigh}) {
     test::BitTester bits;

@@ -50,14 +50,14 @@ class Pair {
   const Path& path(int end) const { return path_[end]; }
   void clear() { path_[0].clear(), path_[1].clear(); }
   Step step(int end) const { return modem_[end].current_step(); }
-  /// Seconds at which `end` entered the step last.
+  /// Time in seconds at which `end` last entered the step.
   double entered(int end, Step step) const { return entered_[end].at(step); }
   oh_pump_status status(int end) const {
     oh_pump_status s;
     modem_[end].status(&s);
     return s;
   }
-  /// The end misses so many samples of the line, without a word.
+  /// The end misses this many samples of the line, without a report.
   void slip(int end, size_t samples) {
     for (size_t k = 0; k < samples; ++k) to_[end].pop_front();
   }
@@ -176,7 +176,7 @@ void bell_212a_begins_with_its_tone() {
   EXPECT_EQ(pair.wrong(kCaller) + pair.wrong(kAnswerer), wrong);
 }
 
-// Clause 6.3.1.1, in milliseconds; what the line and the filters take is the same for both ends of a signal.
+// Clause 6.3.1.1, in milliseconds; the delay of line and filters is the same for both ends of a signal.
 void signals_last_as_the_clauses_say() {
   for (const size_t delay : {60u, 1600u}) {
     Pair pair(delay);
@@ -193,7 +193,7 @@ void signals_last_as_the_clauses_say() {
     EXPECT_NEAR(ms(kAnswerer, Step::kReply, Step::kSb1Timed), 100, 3);
     EXPECT_GE(ms(kCaller, Step::kSb2, Step::kData), 190);
     EXPECT_GE(ms(kAnswerer, Step::kSb2, Step::kData), 190);
-    // From the end of the far end's S1, which took the line's delay.
+    // From the end of the far end's S1, delayed by the line.
     EXPECT_NEAR(1000 * (pair.entered(kCaller, Step::kSb2) - pair.entered(kAnswerer, Step::kSb1Timed)) - line, 600, 10);
     EXPECT_NEAR(1000 * (pair.entered(kAnswerer, Step::kSb2) - pair.entered(kCaller, Step::kSb1)) - line, 600, 10);
   }
@@ -240,7 +240,7 @@ void two_retrains_at_once_are_one() {
   }
 }
 
-// 6.4: S1 goes on being sent, 1.2 s apart and what S1 takes itself.
+// 6.4: S1 continues to be sent, with intervals of 1.2 s plus the duration of S1.
 void a_retrain_that_nobody_answers_is_begun_again() {
   Pair pair;
   ASSERT_TRUE(pair.connect());
@@ -330,7 +330,7 @@ void who_is_not_answered_fails() {
   EXPECT_EQ(pair.status(kCaller).failure, OH_PUMP_NOTHING_IN_COMMON) << "unscrambled ones, but no answer to S1";
 }
 
-// The answerer hears the call too late for its S1: the caller begins again.
+// The answerer detects the call too late for its S1, so the caller starts again.
 void a_caller_that_is_not_heard_begins_again() {
   Pair pair;
   pair.hear(kAnswerer, Line::kSilence);
@@ -343,14 +343,14 @@ void a_caller_that_is_not_heard_begins_again() {
   EXPECT_THAT(pair.path(kCaller), testing::Contains("listen").Times(2));
 }
 
-// 6.4: S1 comes again where the first answer to it was lost.
+// 6.4: S1 is sent again if the first answer to it was lost.
 void s1_that_comes_again_is_answered_again() {
   for (const int deaf : {kCaller, kAnswerer}) {
     Pair pair;
     ASSERT_TRUE(pair.connect());
     pair[deaf].retrain();
     pair.run(0.13);
-    pair.hear(deaf, Line::kNoise);  // while the answer comes
+    pair.hear(deaf, Line::kNoise);  // while the answer arrives
     pair.run(0.4);
     pair.hear(deaf, Line::kFarEnd);
     pair.run(8);
@@ -371,7 +371,7 @@ void a_slip_is_trained_for_by_the_end_that_finds_it() {
   }
 }
 
-// The second end begins after the first one's S1 has come, and before it is known for what it is.
+// The second end begins after the first one's S1 has arrived, but before it is detected.
 void s1_that_comes_during_the_own_is_its_answer() {
   for (const double apart : {0.02, 0.06}) {
     Pair pair;
@@ -455,7 +455,7 @@ void expect_data(Pair& pair) {
   }
 }
 
-// 7.1: data come back whole, the far end's port gets only the bits of its descrambler's memory, and the call continues.
+// 7.1: data return completely, the far end's port gets only its descrambler's memory, and the call continues.
 void loop_2_sends_data_back_whole() {
   for (const int asks : {kCaller, kAnswerer}) {
     for (const uint32_t rate : {2400u, 1200u}) {
@@ -485,7 +485,7 @@ void loop_2_sends_data_back_whole() {
         pair.run(2 * line + 0.5);
         pair.keep(grants);
         const uint64_t wrong = pair.wrong(asks), good = pair.bits(asks), sent = pair.status(grants).bits_sent;
-        pair.run(45);  // longer than the patience of a training
+        pair.run(45);  // longer than the time limit of a training
         EXPECT_EQ(pair.wrong(asks), wrong) << rate;
         EXPECT_NEAR(static_cast<double>(pair.bits(asks) - good), 45. * rate, 8);
         EXPECT_TRUE(pair.got(grants).empty());

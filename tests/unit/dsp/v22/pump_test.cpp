@@ -19,8 +19,8 @@ class V22bis : public testing::Test {
   V22bis() { bits_[0].tx = 0x1234567, bits_[1].tx = 0x7654321; }
   PumpPair make(LineConfig line = {}) { return PumpPair(oh_v22bis_type(), line, {bits_[0].port(), bits_[1].port()}); }
 
-  /// Errors of both directions in the next `seconds`, after 0.5 s and one delay for the bit testers to find their
-  /// place.
+  /// Errors of both directions in the next `seconds`, after
+  /// 0.5 s and one delay in which the bit testers synchronise.
   uint64_t errors(PumpPair& pair, size_t seconds, size_t delay_samples = 40) {
     pair.run(kSecond / 2 + delay_samples);
     const uint64_t bad = bits_[0].bad + bits_[1].bad, good = bits_[0].good + bits_[1].good;
@@ -29,7 +29,7 @@ class V22bis : public testing::Test {
     return bits_[0].bad + bits_[1].bad - bad;
   }
   BitTester bits_[2];
-  uint64_t seen_ = 0;  // right bits in the last errors()
+  uint64_t seen_ = 0;  // correct bits in the last errors()
 };
 
 TEST_F(V22bis, CarriesBitsBothWaysOverACleanLine) {
@@ -74,7 +74,7 @@ TEST_F(V22bis, AnswererIsSilentThenSendsTheToneOfV25) {
   EXPECT_EQ(pair.status(1).state, OH_PUMP_CONNECTING);
 }
 
-// Some modems that answer send unscrambled ones at once.
+// Some answering modems send unscrambled ones immediately.
 TEST_F(V22bis, TheCallerAnswersUnscrambledOnesThatNoAnswerToneCameBefore) {
   for (const double attenuation_db : {0., 25.}) {
     PumpPair pair = make({.attenuation_db = attenuation_db});
@@ -217,7 +217,7 @@ TEST_F(V22bis, EveryBlockLengthGivesTheSameBits) {
   constexpr size_t kDelay = 512, kLength = 20 * kSecond;
   std::vector<uint8_t> reference[2];
   for (size_t block : {1u, 2u, 7u, 18u, 90u, 105u, 160u, 511u, 512u}) {
-    // No noise: it is drawn in the order of the blocks.
+    // No noise, because it is drawn in the order of the blocks.
     PumpPair clean = make({.delay_samples = kDelay});
     for (auto& b : bits_) {
       b = BitTester{};

@@ -30,7 +30,7 @@ std::vector<double> sent(Channel channel, double seconds) {
   return x;
 }
 
-/// As a far end sends it whose clock is this much faster: interpolated by 64 taps.
+/// As sent by a far end whose clock is this much faster: interpolated with 64 taps.
 std::vector<double> of_clock(const std::vector<double>& x, double ppm) {
   std::vector<double> y;
   for (double t = 64; t + 64 < static_cast<double>(x.size()); t += 1 + ppm * 1e-6) {
@@ -45,7 +45,7 @@ std::vector<double> of_clock(const std::vector<double>& x, double ppm) {
   return y;
 }
 
-/// Every frequency moved by hz: its Hilbert transform by 127 taps beside it.
+/// Every frequency shifted by hz, with a Hilbert transform of 127 taps.
 std::vector<double> moved(const std::vector<double>& x, double hz) {
   std::vector<double> y;
   for (size_t n = 63; n + 63 < x.size(); ++n) {
@@ -97,7 +97,7 @@ TEST(V22Receiver, FollowsTheFarClockAndTheCarrier) {
   }
 }
 
-// The taps begin as a single one at a symbol, so that the first decisions are right already.
+// The taps begin as a single one at a symbol, so the first decisions are already right.
 TEST(V22Receiver, TheFirstSymbolsAreSymbols) {
   Receiver receiver(Channel::kLow, best_kernels());
   receiver.acquire();

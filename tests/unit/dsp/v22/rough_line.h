@@ -18,9 +18,9 @@ namespace offhook::test {
 
 struct Roughness {
   double offset_hz = 0;      // of both directions
-  int ppm = 0;               // the answerer's clock is faster
+  int ppm = 0;               // how much faster the answerer's clock is
   double loss_db = 0;        // of both directions
-  double echo_db = 200;      // own signal, 1 ms later, so much weaker
+  double echo_db = 200;      // this end's signal, 1 ms later, at this level
   double noise_dbm0 = -200;  // in 4 kHz, at both receivers
   size_t delay = 40;         // samples
   uint32_t max_bit_rate = 0;
@@ -28,7 +28,7 @@ struct Roughness {
   unsigned seed = 1;
 };
 
-/// Every frequency moves up; an analytic signal by a Hilbert transformer of 127 taps, good above 200 Hz.
+/// Shifts every frequency upwards with a Hilbert transformer of 127 taps, good above 200 Hz.
 class FrequencyShift {
  public:
   explicit FrequencyShift(double hz) : step_(2 * std::numbers::pi * hz / 8000) {}
@@ -53,7 +53,7 @@ class FrequencyShift {
   size_t at_ = 0;
 };
 
-/// From one clock to another: output n is the input at n * ratio, 17 samples late, by a windowed sinc.
+/// From one clock to another: output n is the input at n * ratio, 17 samples later, by a windowed sinc.
 class ClockStep {
  public:
   explicit ClockStep(double ratio) : ratio_(ratio) {}

@@ -25,43 +25,43 @@ constexpr uint32_t ms(uint32_t t) {
   return t * kRateHz / 1000;
 }
 
-// V.25 4.3: silent for 1.8 to 2.5 s after the line was taken, then the tone. spandsp puts 0.2 s of silence before it,
-// sends 2.6 s of tone (3.3 +- 0.7 s asked for), and its modem starts with the 75 ms of silence of V.25 4.4.
+// V.25 4.3: 1.8 to 2.5 s of silence after going off hook, then the tone. spandsp has 0.2 s of silence before it, sends
+// 2.6 s of tone (3.3 +- 0.7 s required), and its modem starts with the 75 ms of silence of V.25 4.4.
 constexpr uint32_t kAnswerSilence = ms(1700);
-// V.25 3.10: the tone is over when it was absent for 75 +- 20 ms.
+// V.25 3.10: the tone is over after an absence of 75 +- 20 ms.
 constexpr uint32_t kToneAbsent = ms(75);
 constexpr uint32_t kToneTimeout = ms(60000);  // an unanswered call
-// spandsp's tx_power comes out this much too high: it scales by 1.6 (not a power) and by the peak, not by the mean.
+// spandsp's tx_power is too high by this, because it scales by 1.6 (not a power) and by the peak instead of the mean.
 constexpr float kTxPowerExcessDb = 1.6f;
 
-// What spandsp's band filter takes from a modem's signal before the level meter, measured with its own transmitter in
-// both bands (v22bis_rx_signal_power adds 6.34).
+// Loss of a modem's signal in spandsp's band filter before the level meter, measured with its own transmitter in both
+// bands (v22bis_rx_signal_power adds 6.34).
 constexpr float kBandLossDb = 7.4f;
 
-constexpr float kLeastDbm0 = -45.5f;  // no carrier below it
+constexpr float kLeastDbm0 = -45.5f;  // below it there is no carrier
 
-// Recovery. A far end that drops its carrier on purpose stays away until it heard us go; a gap in its samples is
-// shorter.
-constexpr uint32_t kCarrierGone = ms(100);    // data mode: this long 10 dB below the usual level
-constexpr uint32_t kFarQuiet = ms(60);        // the far end has gone silent as well
+// Recovery. A far end that drops its carrier intentionally remains silent until it detects our silence; a gap in its
+// samples is shorter.
+constexpr uint32_t kCarrierGone = ms(100);    // data mode: duration at 10 dB below the usual level
+constexpr uint32_t kFarQuiet = ms(60);        // the far end has also become silent
 constexpr uint32_t kAnswererQuiet = ms(300);  // silence that the caller cannot miss
 constexpr uint32_t kTrainTimeout = ms(6000);  // training takes 1.8 s and two round trips
-constexpr uint32_t kGiveUp = ms(40000);       // without data mode: the call has failed
+constexpr uint32_t kGiveUp = ms(40000);       // limit without data mode, after which the call has failed
 constexpr float kLost = 0.1f;                 // -10 dB, as a power
-// Mean squared distance to the nearest point that tells a lost receiver. 16 points two apart: noise 17 dB below the
-// signal (mean power 10) gives 0.2, no relation to the grid 0.67. Four points: they are 4.5 apart.
+// Mean squared distance to the nearest point that indicates a lost receiver. With 16 points that are two apart, noise
+// 17 dB below the signal (mean power 10) gives 0.2, and random values give 0.67. Four points are 4.5 apart.
 constexpr float kLostError16 = 0.45f;
 constexpr float kLostError4 = 2.5f;
 constexpr uint32_t kLostSymbols = 300;  // half a second at 600 baud
 constexpr uint32_t kFloorWindow = ms(100);
 constexpr uint32_t kLevelWindow = ms(1000);
 
-// The caller answers unscrambled ones 611 ms after they came: until then the answerer may measure the line's noise.
+// The caller answers unscrambled ones after 611 ms. Until then the answerer may measure the line's noise.
 constexpr uint32_t kFloorTime = ms(400);
 constexpr float kS1Ms = 60;
 
-// 6.3.1.1.1 a: unscrambled ones for 155 ms tell the caller that a V.22bis answers; some send no answer tone before
-// them. They are a tone, 2400 Hz turned by -90 degrees 600 times a second, 25 Hz from the answer tone of Bell 103.
+// 6.3.1.1.1 a: unscrambled ones for 155 ms show the caller that a V.22bis modem answers; some send no answer tone
+// first. They are a tone, 2400 Hz turned by -90 degrees 600 times a second, 25 Hz from the answer tone of Bell 103.
 constexpr int kUnscrambledOnesHz = 2250;
 constexpr float kUnscrambledOnesMs = 155;
 constexpr float kMaxOffsetHz = 10;  // V.22bis 2.2 asks for 7
@@ -75,22 +75,22 @@ struct Modem {
   Stage stage;
   uint32_t in_stage;      // samples in this stage
   uint32_t without_data;  // samples since data mode, or since the tone
-  uint32_t absent;        // samples that tone or carrier has been missing
+  uint32_t absent;        // samples since tone or carrier were lost
   bool tone_heard;
-  LineActivity activity;  // the caller's, before it sends anything
+  LineActivity activity;  // of the caller, before it sends
   bool answered;          // the far end has shown that it has V.22bis
   float tone_dbm0;
-  // Meter reading with the far end silent in this band: peak of the last window. A V.32 caller's AA is part of it.
+  // Meter reading while the far end is silent in this band: peak of the last window. Includes the AA of a V.32 caller.
   int32_t window_peak, floor;
   float level;             // meter reading in data mode, averaged over a second
   float error;             // squared distance to the constellation, averaged over 64 symbols
-  uint32_t error_symbols;  // symbols for which it has been too high
+  uint32_t error_symbols;  // symbols for which it was too high
   bool carrier_down;       // spandsp restarted itself
   uint64_t samples, filled_in, bits_sent, bits_received;
   uint32_t retrains;
-  // S1 is 900 and 1500 Hz. spandsp's answerer needs 66 of its 100 ms to find the symbols, and on a line with a
-  // telephone channel's filters often finds them too late.
-  ToneDetector ones{kUnscrambledOnesHz};  // the caller's, before the answer tone is over
+  // S1 is 900 and 1500 Hz. spandsp's answerer needs 66 of its 100 ms to find the symbols, and with a telephone
+  // channel's filters it often finds them too late.
+  ToneDetector ones{kUnscrambledOnesHz};  // of the caller, before the end of the answer tone
   ToneDetector s1_low{900}, s1_high{1500};
   bool s1_heard;
   modem_connect_tones_tx_state_t tone_tx;
@@ -110,7 +110,7 @@ void enter(Modem& m, Stage stage) {
   m.absent = 0;
 }
 
-// spandsp's receiver as a level meter in the band of the far end: below the carrier-on power it does no more.
+// spandsp's receiver as a level meter in the far end's band; below the carrier-on power it does nothing else.
 void meter_only(Modem& m) {
   m.v22bis.rx.carrier_on_power = INT32_MAX;
 }
@@ -120,7 +120,7 @@ void set_carrier_power(Modem& m, float reading) {
   m.v22bis.rx.carrier_off_power = int32_t(std::fmin(reading / 1.8f, 1e9f));
 }
 
-// Go silent until the far end is, then train.
+// Becomes silent until the far end is, then trains.
 void recover(Modem& m) {
   ++m.retrains;
   v22bis_restart(&m.v22bis, m.bit_rate);
@@ -130,7 +130,7 @@ void recover(Modem& m) {
 }
 
 void begin_data(Modem& m) {
-  m.v22bis.rx.carrier_off_power = 0;  // the carrier is ours to watch: spandsp would restart in a 30 ms gap
+  m.v22bis.rx.carrier_off_power = 0;  // this code watches the carrier, because spandsp would restart in a 30 ms gap
   m.level = float(m.v22bis.rx.rx_power.reading);
   m.error = 0;
   m.error_symbols = 0;
@@ -184,7 +184,7 @@ int16_t transmit(Modem& m) {
   return int16_t(5000 * std::sin(m.bell_phase));
 }
 
-// Silent yet, or sending unscrambled ones, and has not heard what should answer them.
+// Still silent, or sending unscrambled ones, without having received the answer to them.
 bool unanswered(const Modem& m) {
   const int sends = m.v22bis.tx.training;
   return sends == V22BIS_TX_TRAINING_STAGE_INITIAL_TIMED_SILENCE || sends == V22BIS_TX_TRAINING_STAGE_INITIAL_SILENCE ||
@@ -200,13 +200,13 @@ void measure_floor(Modem& m, int16_t rx) {
   }
 }
 
-// Noise must not look like the caller, who will be silent for another while and the round trip.
+// Noise must not look like the caller, who remains silent for some time and the round trip.
 void listen_above_floor(Modem& m) {
   v22bis_rx_signal_cutoff(&m.v22bis, kLeastDbm0);
   set_carrier_power(m, std::fmax(float(m.v22bis.rx.carrier_off_power) * 1.8f, float(m.floor) * 2.2f));
 }
 
-// Without the 75 ms of silence that spandsp puts before them.
+// Without the 75 ms of silence that spandsp sends before them.
 void send_unscrambled_ones(Modem& m) {
   m.v22bis.tx.training = V22BIS_TX_TRAINING_STAGE_U11;
   m.v22bis.tx.training_count = 0;
@@ -216,7 +216,7 @@ void expect_far_level(Modem& m, float dbm0) {
   v22bis_rx_signal_cutoff(&m.v22bis, std::fmax(dbm0 - 10.0f, kLeastDbm0));
 }
 
-// Of kListen, after each sample: the end of an answer tone, or the ones that follow it.
+// In kListen, after each sample: the end of an answer tone, or the ones that follow it.
 void follow_answer(Modem& m, int16_t rx) {
   modem_connect_tones_rx(&m.tone_rx, &rx, 1);
   m.activity.put(rx);
@@ -234,7 +234,7 @@ void follow_answer(Modem& m, int16_t rx) {
   }
 }
 
-// The answerer's: what spandsp does when it has found S1 (6.3.1.1.2 b).
+// For the answerer: spandsp's actions when it has found S1 (6.3.1.1.2 b).
 void look_for_s1(Modem& m, int16_t rx) {
   m.s1_low.put(rx);
   m.s1_high.put(rx);
@@ -247,7 +247,7 @@ void look_for_s1(Modem& m, int16_t rx) {
   m.v22bis.negotiated_bit_rate = 2400;
 }
 
-// Of kTrain, after each sample.
+// In kTrain, after each sample.
 void follow_training(Modem& m) {
   if (m.v22bis.rx.training == V22BIS_RX_TRAINING_STAGE_NORMAL_OPERATION &&
       m.v22bis.tx.training == V22BIS_TX_TRAINING_STAGE_NORMAL_OPERATION) {
@@ -255,7 +255,7 @@ void follow_training(Modem& m) {
   } else if (++m.without_data >= kGiveUp) {
     enter(m, Stage::kFailed);
   } else if (m.carrier_down && answers(m) && !m.answered) {
-    // What seemed a caller was a click, such as a V.32 caller's tone makes when it ends; spandsp has begun again.
+    // The apparent caller was a click, such as the end of a V.32 caller's tone; spandsp has started again.
     m.carrier_down = false;
     send_unscrambled_ones(m);
     listen_above_floor(m);
@@ -265,7 +265,7 @@ void follow_training(Modem& m) {
   }
 }
 
-// Of kData, after each sample.
+// In kData, after each sample.
 void follow_carrier(Modem& m) {
   const float reading = float(m.v22bis.rx.rx_power.reading);
   if (reading < m.level * kLost) {
@@ -274,11 +274,11 @@ void follow_carrier(Modem& m) {
     m.absent = 0;
     m.level += (reading - m.level) / float(m.in_stage < kLevelWindow ? m.in_stage : kLevelWindow);
   }
-  // The last: spandsp took noise for the far end's S1 and began a retrain that cannot succeed.
+  // In the last case, spandsp mistook noise for the far end's S1 and began a retrain that cannot succeed.
   if (m.absent >= kCarrierGone || m.error_symbols >= kLostSymbols || m.v22bis.rx.training != 0) recover(m);
 }
 
-// One sample in, one out: what each stage does with it and which stage comes next.
+// One sample in, one out: the action of each stage, and the next stage.
 int16_t step(Modem& m, int16_t rx) {
   ++m.samples;
   ++m.in_stage;
@@ -409,7 +409,7 @@ void status(const void* self, oh_pump_status* s) {
   const Modem& m = *static_cast<const Modem*>(self);
   oh_pump_status all{};
   all.state = state_of(m);
-  // An answer tone or something else, and never a sign of V.22bis after it.
+  // An answer tone or another signal, without any sign of V.22bis after it.
   if (m.stage == Stage::kFailed && (m.tone_heard || m.activity.heard()) && !m.answered) {
     all.failure = OH_PUMP_NOTHING_IN_COMMON;
   }
@@ -455,14 +455,14 @@ const oh_pump_type* v22bis_type() {
   return &kType;
 }
 
-/// As a Bell 212A: spandsp's modulator and receiver at 1200 bit/s behind Bell's tone.
+/// As a Bell 212A modem: spandsp's modulator and receiver at 1200 bit/s after Bell's tone.
 [[maybe_unused]] const oh_pump_type* bell212a_type() {
   static constexpr oh_pump_type kType = type_named(
       "spandsp's bell212a", [](void* self, const oh_pump_config* config) { return init_as(self, config, true); });
   return &kType;
 }
 
-/// The same at 1200 bit/s and no more.
+/// The same at 1200 bit/s only.
 [[maybe_unused]] const oh_pump_type* v22_type() {
   static constexpr oh_pump_type kType = type_named("spandsp's v22", [](void* self, const oh_pump_config* config) {
     if (size(config) == 0) return -EINVAL;

@@ -15,7 +15,7 @@
 namespace offhook::v32 {
 namespace {
 
-// Table 4 and 5.2.3: 00 A, 01 B, 11 C, 10 D; Figure 2-5 goes A, B, C, D by quarter turns anticlockwise.
+// Table 4 and 5.2.3: 00 A, 01 B, 11 C, 10 D; in Figure 2-5, A, B, C, D are quarter turns anticlockwise.
 TEST(V32Coding, QuarterTurnsChangeTheFirstPairOnly) {
   for (const Rate& r : kRates) {
     std::set<std::pair<int, int>> all;
@@ -33,7 +33,7 @@ TEST(V32Coding, QuarterTurnsChangeTheFirstPairOnly) {
   }
 }
 
-// Figure 2-1 and the others, points picked by hand.
+// Figure 2-1 and the others, with points selected by hand.
 TEST(V32Coding, PointsAreThoseOfTheFigures) {
   const auto at = [](const Point* points, int label) {
     return std::pair<int, int>(points[label].re, points[label].im);
@@ -47,7 +47,7 @@ TEST(V32Coding, PointsAreThoseOfTheFigures) {
   EXPECT_EQ(at(kPoints4800, 0b11), std::pair(3, 1));
 }
 
-// 2.4 and V.32 2.4: 2400 symbols a second; trellis coding adds a bit. All points are used, at nearly the same power.
+// 2.4 and V.32 2.4: 2400 symbols a second; trellis coding adds a bit. All points are used, at almost the same power.
 TEST(V32Coding, EachRateHasTwiceThePointsWithTrellisCodingAndTheSamePower) {
   for (const Rate& r : kRates) {
     SCOPED_TRACE(testing::Message() << r.bit_rate << (r.trellis ? " trellis coded" : ""));
@@ -63,7 +63,7 @@ TEST(V32Coding, EachRateHasTwiceThePointsWithTrellisCodingAndTheSamePower) {
   }
 }
 
-// Ungerboeck's rule: the eight subsets of the trellis, by Y0 Y1 Y2, are three halvings of the lattice, each of which
+// Ungerboeck's rule: the eight subsets of the trellis, by Y0 Y1 Y2, halve the lattice three times, and each step
 // doubles the least squared distance.
 TEST(V32Coding, PointsOfASubsetAreEightTimesAsFarApartInPower) {
   for (const Rate& r : kRates) {
@@ -134,7 +134,7 @@ TEST(V32Coding, DecoderInvertsTheEncoderAtAnyTurn) {
   }
 }
 
-// The decoder in the plainest terms: every point of every subset is measured, every path kept from the first symbol on.
+// The simplest decoder: measures every point of every subset, and keeps every path from the first symbol on.
 struct PlainDecoder {
   const Rate& rate;
   std::vector<float> metric = std::vector<float>(8, 0.f);
@@ -182,7 +182,7 @@ struct PlainDecoder {
   }
 };
 
-// Noise that makes errors, and now and then a symbol far outside of the diagram.
+// Noise that causes errors, and occasionally a symbol far outside of the diagram.
 TEST(V32Coding, DecoderFindsTheNearestPointOfEachSubset) {
   for (const Rate& r : kRates) {
     if (!r.trellis) continue;
@@ -212,7 +212,7 @@ TEST(V32Coding, RateSignalsSurvive) {
       RateSignal r{.v32bis = true, .rates = static_cast<RateSet>(rates), .end = end}, back;
       ASSERT_TRUE(RateSignal::decode(r.encode(), &back));
       EXPECT_EQ(back.rates & 31, rates);
-      EXPECT_EQ(back.rates >> kPlain9600, rates >> 2 & 1u);  // who can 9600 with trellis coding can without
+      EXPECT_EQ(back.rates >> kPlain9600, rates >> 2 & 1u);  // a modem with 9600 and trellis coding also has it without
       EXPECT_EQ(back.end, end);
       EXPECT_EQ(back.v32bis, rates != 0);
     }

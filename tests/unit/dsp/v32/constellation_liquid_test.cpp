@@ -25,7 +25,7 @@ TEST(V32Constellations, AreLiquidsSquaresAndCrosses) {
     for (int k = 0; k < rate.count; ++k) ours.emplace_back(rate.points[k].re, rate.points[k].im);
     const auto liquid = test::liquid_points(c.scheme);
     ASSERT_EQ(ours.size(), liquid.size()) << rate.bit_rate;
-    // Figure 2-5 has the four points on a square that is turned by atan(1/3) from the axes' diagonals.
+    // In Figure 2-5 the four points form a square that is turned by atan(1/3) from the axes' diagonals.
     const float turn = c.rate == 0 ? std::arg(std::complex<float>(1, 1)) - std::arg(std::complex<float>(3, 1))
                                    : c.turn * static_cast<float>(M_PI);
     const auto scale = std::polar(1 / std::sqrt(mean_power(rate)), turn);

@@ -9,9 +9,9 @@ namespace {
 using Advice = LineMonitor::Advice;
 constexpr int k9600 = 2, k12000 = 3;
 constexpr float kSmallError = 0.1f, kLargeError = 0.9f;
-constexpr double kUsual = 20;  // dB: enough for 9600 bit/s, too little for 12 000
+constexpr double kUsual = 20;  // dB: enough for 9600 bit/s, too little for 12,000
 
-/// @return after how many looks it gives an advice, and which; 0: none in `most`
+/// @return the number of checks until an advice, and the advice; 0: none in `most`
 struct Given {
   int looks;
   Advice advice;

@@ -29,7 +29,7 @@ using Path = std::vector<std::string>;
 
 constexpr int kCaller = 0, kAnswerer = 1;
 
-/// Every transition that any pair of this process has made.
+/// All transitions that any pair in this process has made.
 std::set<const Transition*>& taken() {
   static std::set<const Transition*> all;
   return all;
@@ -43,8 +43,8 @@ class Pair {
     for (auto& line : to_) line.assign(delay, 0);
   }
   Modem& operator[](int end) { return modem_[end]; }
-  /// What `end` hears from now on. kNoisy: the far end 18 dB over noise; kSteady: the last 40 samples of the far end
-  /// for ever, which AA and AC are; kRecorded: those at the time of record().
+  /// The signal that `end` receives from now on. kNoisy: the far end with an SNR of 18 dB; kSteady: a repetition of the
+  /// far end's last 40 samples, such as AA and AC; kRecorded: those at the time of record().
   void hear(int end, Line line) {
     line_[end] = line;
     since_ = now_;
@@ -54,7 +54,7 @@ class Pair {
   const Path& path(int end) const { return path_[end]; }
   void clear() { path_[0].clear(), path_[1].clear(); }
   Step step(int end) const { return modem_[end].current_step(); }
-  /// Instruments of this kind that `end` has shown.
+  /// Instruments of this kind that `end` has reported.
   int shown(int end, oh_instrument what) const { return shown_[end].counts[what]; }
   uint64_t retrains(int end) const {
     oh_pump_status s;
@@ -70,7 +70,7 @@ class Pair {
     return modem_[end].current_step() == step;
   }
   bool connect() { return run_until(kCaller, Step::kData) && run_until(kAnswerer, Step::kData); }
-  /// After a command: its transition counts as well.
+  /// After a command, because its transition also counts.
   void look() {
     for (const int end : {kCaller, kAnswerer}) {
       if (modem_[end].newest_transition() != nullptr) taken().insert(modem_[end].newest_transition());
@@ -186,7 +186,7 @@ void answerer_that_hears_no_menu_goes_on_with_ac() {
   EXPECT_TRUE(pair.run_until(kAnswerer, Step::kAc));
 }
 
-// 6, Note 1; A.2.1.1; A.2.2: an end that begins at once is heard by one that waits for V.8 or for an answer tone.
+// 6, Note 1; A.2.1.1; A.2.2: an end that begins at once is detected by one that waits for V.8 or an answer tone.
 void tones_before_their_time_are_answered() {
   for (const bool v8 : {true, false}) {
     for (const int first : {kCaller, kAnswerer}) {
@@ -238,7 +238,7 @@ void without_data_for_a_minute_the_connection_fails() {
   EXPECT_EQ(pair.step(kAnswerer), Step::kFailed);
 }
 
-// 6, Note 6: noise that begins when R2 has come leaves no rate, and R3 says so; the first time, and in a retrain.
+// 6, Note 6: noise that begins after R2 leaves no rate, as R3 then states; in the first training and in a retrain.
 void without_a_rate_r3_ends_the_connection() {
   for (const bool had_data : {false, true}) {
     SCOPED_TRACE(had_data);
@@ -287,7 +287,7 @@ void a_lost_signal_is_a_retrain() {
   }
 }
 
-/// Where an end goes when nothing comes of what it waits for: the line changes in one step, and it leaves that step.
+/// The next step when the awaited event does not occur: the line changes in one step, and the end leaves that step.
 void a_step_that_waits_in_vain_is_a_retrain() {
   const struct {
     int end;
@@ -336,7 +336,7 @@ void renegotiates_from_either_end() {
   }
 }
 
-// The caller hears AC, as a preamble has it, where B1 belongs.
+// The caller receives AC, as in a preamble, in place of B1.
 void a_preamble_before_data_restarts_the_wait_for_them() {
   Pair pair;
   ASSERT_TRUE(pair.run_until(kCaller, Step::kAaTurns));
@@ -349,7 +349,7 @@ void a_preamble_before_data_restarts_the_wait_for_them() {
   EXPECT_EQ(pair[kCaller].newest_transition()->event, Event::kPreamble);
 }
 
-// A far end that did not answer one is trained with from then on, also where the noise alone asks for another rate.
+// A far end that did not answer one is trained with from then on, even if only the noise requires another rate.
 void a_renegotiation_without_answer_is_a_retrain_and_the_last_one() {
   for (const bool answered : {true, false}) {
     SCOPED_TRACE(answered);
@@ -459,7 +459,7 @@ TEST(V32bisProcedures, TakeEveryTransitionOfTheTable) {
   }
 }
 
-// 6.1: the caller's S fills what the answerer needs to hear of it and a round trip more.
+// 6.1: the caller's S lasts for the time that the answerer needs to detect it, plus a round trip.
 TEST(V32bisProcedures, TheCallersSLastsARoundTripLonger) {
   const auto samples_of_s = [](size_t delay) {
     Pair pair(delay);

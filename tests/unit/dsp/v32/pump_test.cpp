@@ -23,7 +23,7 @@ class V32bisPump : public testing::Test {
  protected:
   V32bisPump() { bits_[0].tx = 0x1234567, bits_[1].tx = 0x7654321; }
   PumpPair make(LineConfig line = {}) { return PumpPair(oh_v32bis_type(), line, {bits_[0].port(), bits_[1].port()}); }
-  /// Four seconds of data, counted from after the bit testers have found their places.
+  /// Four seconds of data, counted after the bit testers have synchronised.
   void expect_clean(PumpPair* pair, uint32_t rate) {
     pair->run(4000);
     for (BitTester& b : bits_) b.good = b.bad = 0;
@@ -93,7 +93,7 @@ TEST_F(V32bisPump, NoiseAloneNeverConnectsAndEndsInFailure) {
   }
 }
 
-// A foreign caller wants an answer tone even after V.8: AC for 3 s (6, Note 5), 1.8 s of silence, ANS for 3.3 s, AC.
+// A third-party caller needs an answer tone even after V.8: AC for 3 s (6, Note 5), 1.8 s silence, ANS for 3.3 s, AC.
 TEST_F(V32bisPump, AnswersWithAToneWhenNobodyHearsAcAfterV8) {
   const oh_pump_type* ops = oh_v32bis_type();
   oh_pump_config config{};

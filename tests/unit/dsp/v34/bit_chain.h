@@ -65,7 +65,7 @@ inline ChainResult run_chain(const CodingParameters& p, double snr_db, int frame
       sent.pop_front();
     }
   }
-  // Bit errors come by the frame, so the interval is that of frames; a bad frame nobody saw is taken as half wrong.
+  // Bit errors occur in whole frames, so the interval is for frames; an undetected bad frame counts as half wrong.
   const double frames_decided = frames - static_cast<double>(sent.size());
   const double bits_per_frame = bits / frames_decided;
   const double share = bad_frames > 0 ? errors / bad_frames / bits_per_frame : 0.5;

@@ -33,7 +33,7 @@ class LatticeSource {
   Random random_;
 };
 
-/// Symbol error rate of uncoded QAM of the same power and rate, for noise `sigma` a dimension on a coded grid of 2.
+/// Symbol error rate of uncoded QAM of the same power and rate, for noise `sigma` per dimension on a coded grid of 2.
 inline double uncoded_error_rate(double sigma) {
   const double half_spacing = std::pow(2.0, 0.25);
   const double q = 0.5 * std::erfc(half_spacing / sigma / std::sqrt(2.0));
@@ -53,19 +53,19 @@ inline double uncoded_sigma(double rate) {
 
 // Asymptotic gain: the least squared distance of the code (16, 16 and 20 on a grid of 2; parallel transitions limit the
 // first two) over that of uncoded QAM of the same rate and power, 4 * sqrt(2). At finite error rates the many
-// neighbours take their toll; about 0.2 dB for every doubling of their number.
+// neighbours reduce it, by about 0.2 dB for every doubling of their number.
 inline double asymptotic_gain_db(TrellisCode code) {
   return 10 * std::log10((code == TrellisCode::k64 ? 20 : 16) / (4 * std::sqrt(2.0)));
 }
 
-// Error events a 4D symbol of squared distance 16 (parallel transitions) and 20, counted apart from this code by
-// enumerating the trellis over random sent sequences.
+// Error events per 4D symbol of squared distance 16 (parallel transitions) and 20, counted independently by enumerating
+// the trellis over random sent sequences.
 inline constexpr double kEventsAt16[] = {24, 8, 0};
 inline constexpr double kEventsAt20[] = {512, 288, 143};
 
-// The gain at error rates of about 1e-6: every doubling of the nearest neighbours a 2D symbol beyond the 4 of uncoded
-// QAM costs 0.2 dB. For the 16-state code Forney prints the same: 12 neighbours, 4.52 dB less 0.32.
-// Source: Forney, Coset codes part I, IEEE Trans. Inf. Theory 34 (1988), section IV and the table of Wei's codes
+// The gain at error rates of about 1e-6: every doubling of the nearest neighbours per 2D symbol above the 4 of uncoded
+// QAM costs 0.2 dB. For the 16-state code Forney prints the same: 12 neighbours, 4.52 dB less 0.32. Source: Forney,
+// Coset codes part I, IEEE Trans. Inf. Theory 34 (1988), section IV and the table of Wei's codes
 inline double effective_gain_db(TrellisCode code) {
   const int c = static_cast<int>(code);
   const double neighbours = (kEventsAt16[c] > 0 ? kEventsAt16[c] : kEventsAt20[c]) / 2;
@@ -82,13 +82,13 @@ struct GainPoint {
   double sigma;
   double errors;
   double symbols;
-  Interval events;      ///< error events (bursts) a 4D symbol, 99 % Clopper-Pearson
+  Interval events;      ///< error events (bursts) per 4D symbol, 99 % Clopper-Pearson
   Interval rate;        ///< coded 2D symbol error rate, 99 % Clopper-Pearson
   double uncoded_rate;  ///< at the same noise
-  Interval gain_db;     ///< noise that the code bears at this error rate over what uncoded QAM bears
+  Interval gain_db;     ///< noise that the code tolerates at this error rate, relative to uncoded QAM
 };
 
-/// The bounds treat symbol errors as independent; they come in bursts of a few, so errors are counted as bursts of up
+/// The bounds treat symbol errors as independent; but they occur in short bursts, so errors are counted as bursts of up
 /// to `kBurst` 4D symbols for the interval and as symbols for the rate.
 inline GainPoint measure_gain(TrellisCode code, double sigma, int pairs, uint32_t seed) {
   LatticeSource source(code, seed);

@@ -24,7 +24,7 @@ using qam::Receiver;
 inline constexpr double kTestRms = 2000;
 inline constexpr qam::CyclicTraining kPp{pp_symbol, kPpSymbols};
 
-/// Calls symbol() for each symbol that is due. @return `samples` of the line
+/// Calls symbol() for each due symbol. @return `samples` of the line
 template <class NextSymbol>
 std::vector<float> modulate(Modulator& modulator, size_t samples, NextSymbol&& symbol) {
   std::vector<float> line;
@@ -36,7 +36,7 @@ std::vector<float> modulate(Modulator& modulator, size_t samples, NextSymbol&& s
   return line;
 }
 
-/// Silence, S, S-bar, [PP,] TRN for ever.
+/// Silence, S, S-bar, optionally PP, then TRN continuously.
 class TrainingSource {
  public:
   TrainingSource(Scrambling s, bool pp, int silence) : tx_(s), pp_(pp) { tx_.start(Signal::kSilence, silence); }
@@ -70,7 +70,7 @@ class TrainingSource {
   bool pp_;
 };
 
-/// The far crystal is `ppm` faster: it plays the same samples in less of our time.
+/// The far crystal is `ppm` faster: it plays the same samples in a shorter time.
 inline std::vector<float> clocked(const std::vector<float>& x, int ppm) {
   hostsim::Resampler resampler(static_cast<uint64_t>(1000000 + ppm), 1000000);
   std::vector<float> y;
@@ -81,7 +81,7 @@ inline std::vector<float> clocked(const std::vector<float>& x, int ppm) {
   return y;
 }
 
-/// Every frequency moves up by `hz` through a Hilbert transformer of 255 taps; good above 100 Hz.
+/// Shifts every frequency by `hz` with a Hilbert transformer of 255 taps; good above 100 Hz.
 inline std::vector<float> shifted(const std::vector<float>& x, double hz) {
   constexpr int kHalf = 127;
   std::vector<float> y(x.size());
@@ -107,7 +107,7 @@ inline void add_noise(std::vector<float>* x, double snr_db, uint32_t seed, doubl
   for (float& v : *x) v += static_cast<float>(sigma * random.gaussian());
 }
 
-/// What a receiver made of a training heard from the start.
+/// The receiver's results for a training received from its start.
 struct Heard {
   int s = 0, s_bar = 0, age = 0;
   int symbols = 0;  ///< of TRN
@@ -115,7 +115,7 @@ struct Heard {
   double snr_db = 0;
 };
 
-/// Runs a receiver over a line that holds S, S-bar, [PP,] TRN; the errors are those of the last `measured` symbols.
+/// Runs a receiver over a line with S, S-bar, optionally PP, and TRN. The errors are of the last `measured` symbols.
 inline Heard hear(Receiver& receiver, const std::vector<float>& line, Scrambling s, bool pp, int measured = 1000) {
   Heard h;
   ReceiveSignals signals(s);

@@ -45,8 +45,8 @@ struct Phase2Pair {
   double round_trip_ms() const { return 2 * (delay + 1) / 8.; }
 
   Phase2 call, answer;
-  int delay = 79;          // one way, less one sample
-  bool mute_call = false;  // the line loses what the call modem sends
+  int delay = 79;          // one way, minus one sample
+  bool mute_call = false;  // the line loses the call modem's signal
   bool mute_answer = false;
   int64_t now = 0;
   std::vector<float> sent_call, sent_answer, heard_call, heard_answer;

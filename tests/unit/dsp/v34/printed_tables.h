@@ -8,10 +8,10 @@
 namespace offhook::v34 {
 
 struct PrintedRow {
-  uint16_t symbol_rate;  // as the Recommendation names it
+  uint16_t symbol_rate;  // name in the Recommendation
   uint16_t sum_rate;     // primary plus auxiliary rate, bit/s
   uint8_t b;
-  uint16_t pattern;  // SWP, the first mapping frame the most significant of P bits
+  uint16_t pattern;  // SWP, with the first mapping frame in the most significant of P bits
   uint8_t k;
   uint8_t m_minimum;
   uint8_t m_expanded;

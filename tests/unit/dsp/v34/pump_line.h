@@ -25,11 +25,11 @@
 
 namespace offhook::test {
 
-/// Two pumps that begin with Phase 2, on a line of 20 ms a direction with white noise and, of what end i sends, the
+/// Two pumps that begin with Phase 2, on a line with 20 ms per direction, white noise and, for the signal of end i, the
 /// attenuation (1 + a^2 + 2 a cos(2 pi f / 8000)) / (1 + a)^2, a = a[i].
 class PumpLine {
  public:
-  /// @param most  bit/s that end 0 may have; 0: no limit
+  /// @param most  bit/s limit of end 0; 0: none
   PumpLine(std::array<double, 2> a, double snr_db, uint32_t most = 0) : a_(a), noise_(0, dbm0_to_rms(-12 - snr_db)) {
     bits_[0].tx = 0x1234567, bits_[1].tx = 0x7654321;
     for (size_t i = 0; i < 2; ++i) {
@@ -47,7 +47,7 @@ class PumpLine {
     oh_v34_begin(pump_[end].get());
     begun_[end] = true;
   }
-  /// With a Phase 2 of its own, which hands over to the pump (handover.h). @param config  its role is overwritten
+  /// With its own Phase 2, after which the pump continues (handover.h). @param config  its role is overwritten
   void begin(size_t end, v34::Phase2Config config) {
     config.role = static_cast<oh_pump_role>(end);
     phase2_[end].emplace(config).start();
@@ -95,8 +95,8 @@ class PumpLine {
   }
   std::vector<double> sent[2];
   bool keep = false;
-  bool cut[2] = {false, false};  ///< what that end sends gets nowhere
-  /// What the line carries instead of an end's samples from there on.
+  bool cut[2] = {false, false};  ///< the signal of that end is lost
+  /// The signal that replaces an end's samples from there on.
   struct Instead {
     size_t from = 0;
     std::vector<float> samples;
@@ -130,7 +130,7 @@ class PumpLine {
   std::normal_distribution<double> noise_;
 };
 
-/// The sequence of kind T in what was sent at `carrier_hz`.  @return its last CRC bit's sample, or 0
+/// The sequence of kind T in the signal sent at `carrier_hz`.  @return the sample of its last CRC bit, or 0
 template <class T>
 size_t find_info(const std::vector<double>& sent, int carrier_hz, T* info) {
   DpskReceiver dpsk(carrier_hz);
@@ -142,7 +142,7 @@ size_t find_info(const std::vector<double>& sent, int carrier_hz, T* info) {
   return 0;
 }
 
-/// The same sequence with other fields, from where the end began it.
+/// The same sequence with other fields, from the point where the end began it.
 template <class T, class Change>
 PumpLine::Instead changed(const std::vector<double>& sent, int end, const Change& change) {
   const int carrier_hz = end == 0 ? 1200 : 2400;  // 10.1.2.3.1
@@ -152,7 +152,7 @@ PumpLine::Instead changed(const std::vector<double>& sent, int end, const Change
   change(info);
   std::vector<uint8_t> bits(T::kBits);
   v34::encode(info, bits.data());
-  // Its last bit but the four of the fill, less what receiver and modulator take; a reference point comes first.
+  // Its last bit before the four fill bits, minus the delay of receiver and modulator; a reference point comes first.
   constexpr double kSymbol = 8000. / 600;
   const double taken = static_cast<double>(DpskReceiver::kDelaySamples) + DpskModulator::kDelaySamples;
   const double begin = static_cast<double>(last) - taken - kSymbol * (T::kBits - 4);

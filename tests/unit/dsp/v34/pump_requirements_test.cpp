@@ -37,16 +37,16 @@ double level_db(const std::vector<double>& x, double hz) {
   return 10 * std::log10(sum);
 }
 
-/// Tables 3 and 4: what index `index` adds at f/S.
+/// Tables 3 and 4: the gain that index `index` adds at f/S.
 double printed_db(int index, double f) {
-  if (index <= 5) return 2 * index * f;  // alpha is 2 dB an index
+  if (index <= 5) return 2 * index * f;  // alpha is 2 dB per index
   const double beta = 0.5 * (index - 5), gamma = 1.0 * (index - 5);
   if (f <= 0.4) return 0;
   if (f <= 0.8) return beta * (f - 0.4) / 0.4;
   return beta + gamma * (f - 0.8) / 0.4;
 }
 
-/// How far the spectrum of what an end sends in data mode strays from the template, dB, over 0.9 of its band.
+/// The deviation of the spectrum of an end's signal in data mode from the template, dB, over 0.9 of its band.
 double spread_db(const std::vector<double>& sent, double rate, double carrier, int index) {
   double low = 1e9, high = -1e9;
   for (int k = -3; k <= 3; ++k) {
@@ -58,7 +58,7 @@ double spread_db(const std::vector<double>& sent, double rate, double carrier, i
   return high - low;
 }
 
-// 5.4.2: a pump sends with the filter that the far end asked for in INFO1.
+// 5.4.2: a pump sends with the filter that the far end requested in INFO1.
 TEST(V34Requirements, APumpSendsWithThePreEmphasisThatTheFarEndAskedFor) {
   struct {
     std::array<double, 2> a;
@@ -90,8 +90,8 @@ TEST(V34Requirements, APumpSendsWithThePreEmphasisThatTheFarEndAskedFor) {
   }
 }
 
-// Tables 15 and 16, bits 12:14: the far end recommends a power reduction in dB; what is sent from Phase 3 on is so much
-// weaker. The INFO1 of one end is another one on the line, and nothing else of the call is.
+// Tables 15 and 16, bits 12:14: the far end recommends a power reduction in dB, by which the signal is weaker from
+// Phase 3 on. The line changes only the INFO1 of one end.
 TEST(V34Requirements, APumpSendsWithSoMuchLessPowerAsTheFarEndAskedFor) {
   PumpLine plain({0, 0}, 50);
   plain.keep = true;
@@ -120,7 +120,7 @@ TEST(V34Requirements, APumpSendsWithSoMuchLessPowerAsTheFarEndAskedFor) {
   }
 }
 
-/// Of what an end has sent since `from`, the share of power that is its tone of a retrain.
+/// The share of the tone of a retrain in the power that an end has sent since `from`.
 double tone_share(const std::vector<double>& sent, size_t from, double hz) {
   const std::vector<double> last(sent.begin() + static_cast<std::ptrdiff_t>(from), sent.end());
   double re = 0, im = 0;
@@ -132,8 +132,8 @@ double tone_share(const std::vector<double>& sent, size_t from, double hz) {
   return 2 * (re * re + im * im) / (n * n) / std::pow(rms(last), 2);
 }
 
-// Table 14, bit 24, 11.4.2.1.2: where the far end is behind circuit multiplication equipment E is awaited for 30 s,
-// else for some seconds. The line is lost in Phase 4.
+// Table 14, bit 24, 11.4.2.1.2: behind circuit multiplication equipment the modem waits 30 s for E, otherwise some
+// seconds. The line is lost in Phase 4.
 TEST(V34Requirements, APumpWaits30sForEWhereTheFarEndsInfo0SaysSo) {
   PumpLine plain({0, 0}, 50);
   plain.keep = true;
@@ -163,7 +163,7 @@ TEST(V34Requirements, APumpWaits30sForEWhereTheFarEndsInfo0SaysSo) {
   }
 }
 
-// 5.1, Table 14, bit 25: 31 200 and 33 600 bit/s need 1664 points, which both ends must have.
+// 5.1, Table 14, bit 25: 31,200 and 33,600 bit/s need 1664 points, which both ends must have.
 TEST(V34Requirements, APumpHasAtMost28800BitsWhereTheFarEndsInfo0HasNo1664Points) {
   PumpLine plain({0, 0}, 50);
   plain.keep = true;
@@ -177,7 +177,7 @@ TEST(V34Requirements, APumpHasAtMost28800BitsWhereTheFarEndsInfo0HasNo1664Points
   line.expect_rates(28'800);
 }
 
-// What the owner limits one end to holds both directions, of both ends.
+// A limit that the owner sets for one end applies to both directions, at both ends.
 TEST(V34Requirements, APumpKeepsToItsOwnersLimit) {
   for (const uint32_t most : {4800u, 14'400u, 31'200u}) {
     PumpLine line({0, 0}, 50, most);
@@ -187,7 +187,7 @@ TEST(V34Requirements, APumpKeepsToItsOwnersLimit) {
   }
 }
 
-/// First and one past the last sample of the stretches of at least `least_s` in which nothing is sent.
+/// First sample, and one past the last, of the intervals of at least `least_s` in which nothing is sent.
 std::vector<std::pair<size_t, size_t>> silences(const std::vector<double>& sent, double least_s) {
   std::vector<std::pair<size_t, size_t>> all;
   for (size_t from = 0, n = 0; n <= sent.size(); ++n) {
@@ -198,14 +198,14 @@ std::vector<std::pair<size_t, size_t>> silences(const std::vector<double>& sent,
   return all;
 }
 
-// 11.4.2.1.1: a call modem whose J gets no S is silent for 70 +- 5 ms and sends INFOMARKSc, which is no tone B: a
-// retrain would begin with that. When the line is back both go on with INFO1 and connect.
+// 11.4.2.1.1: a call modem whose J gets no S is silent for 70 +- 5 ms and sends INFOMARKSc, which does not contain tone
+// B, with which a retrain would begin. When the line returns, both continue with INFO1 and connect.
 TEST(V34Requirements, APumpWhoseJGetsNoAnswerSendsInfomarks) {
   PumpLine plain({0, 0}, 50);
   plain.keep = true;
   for (const size_t end : {0, 1}) plain.begin(end);
   ASSERT_TRUE(plain.connect());
-  const auto answer_listens = silences(plain.sent[1], 1.2);  // to the call modem's TRN, the last time
+  const auto answer_listens = silences(plain.sent[1], 1.2);  // until the call modem's last TRN
   ASSERT_FALSE(answer_listens.empty());
   PumpLine line({0, 0}, 50);
   line.keep = true;
@@ -219,7 +219,7 @@ TEST(V34Requirements, APumpWhoseJGetsNoAnswerSendsInfomarks) {
   const auto pauses = silences(later, 0.05);
   ASSERT_FALSE(pauses.empty());
   EXPECT_NEAR(static_cast<double>(pauses[0].second - pauses[0].first) / 8, 70, 5) << "ms";
-  // Half a turn a symbol of 1/600 s: two lines 300 Hz from the carrier, and nothing on it.
+  // Half a turn per symbol of 1/600 s: two lines at 300 Hz from the carrier, and nothing at the carrier.
   const auto marks = begin + pauses[0].second + 80;
   const std::vector<double> heard(line.sent[0].begin(),
                                   line.sent[0].begin() + static_cast<std::ptrdiff_t>(marks + 400));
@@ -230,7 +230,7 @@ TEST(V34Requirements, APumpWhoseJGetsNoAnswerSendsInfomarks) {
   EXPECT_TRUE(line.connect());
 }
 
-// 11.8: on a leased line there is no Phase 1; who is there first repeats INFO0 until the other one has it.
+// 11.8: on a leased line there is no Phase 1; the first end repeats INFO0 until the other end has received it.
 TEST(V34Requirements, OnALeasedLineTheEndsBeginWithPhase2TenSecondsApart) {
   for (const size_t first : {0, 1}) {
     SCOPED_TRACE(first == 0 ? "the call modem is first" : "the answer modem is first");

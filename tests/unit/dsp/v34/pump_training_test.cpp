@@ -31,8 +31,8 @@ constexpr PrintedBand kPrintedBands[] = {{2400, 1600}, {2400, 1800}, {2400 * 8 /
                                          {2800, 1680}, {2800, 1867}, {3000, 1800},          {3000, 2000},
                                          {3200, 1829}, {3200, 1920}, {24000 / 7., 1959}};
 
-/// Of the power of n samples the share that lies in the three lines of signal S (10.1.3.7): two points in turn are a
-/// carrier and half a symbol rate on either side of it.
+/// The share of the power of n samples in the three lines of signal S (10.1.3.7): two alternating points give the
+/// carrier and lines at half a symbol rate on each side.
 double s_share(const double* x, size_t n, const PrintedBand& band) {
   double power = 0, lines = 0;
   for (size_t k = 0; k < n; ++k) power += x[k] * x[k];
@@ -49,9 +49,9 @@ double s_share(const double* x, size_t n, const PrintedBand& band) {
   return lines / power;
 }
 
-constexpr size_t kWindow = 200;  // S lasts 128T, 298 samples at the most symbol rates
+constexpr size_t kWindow = 200;  // S lasts 128T, at most symbol rates 298 samples
 
-/// Where S begins, each time it is sent from `from` on, give or take some samples; the same offset for all.
+/// The beginning of each S from `from` on, within some samples, with the same offset for all.
 std::vector<size_t> begins_of_s(const std::vector<double>& sent, size_t from, const PrintedBand& band) {
   std::vector<size_t> begins;
   bool inside = false;
@@ -63,7 +63,7 @@ std::vector<size_t> begins_of_s(const std::vector<double>& sent, size_t from, co
   return begins;
 }
 
-/// Of which band S is, from `from` on.
+/// The band of S, from `from` on.
 PrintedBand band_of_s(const std::vector<double>& sent, size_t from) {
   PrintedBand best{0, 0};
   double most = 0.9;
@@ -76,8 +76,8 @@ PrintedBand band_of_s(const std::vector<double>& sent, size_t from) {
   return best;
 }
 
-// 10.1.3.5, 11.3.1.1.1, .4, 11.3.1.2.1, .4: MD comes after the first S-bar, as long as the own INFO1 says, then S and
-// S-bar again; and the far end, which may have no MD or another length, waits for it.
+// 10.1.3.5, 11.3.1.1.1, .4, 11.3.1.2.1, .4: MD comes after the first S-bar, for the length in this end's INFO1, then S
+// and S-bar again. The far end, which may have no MD or another length, waits for it.
 TEST(V34Training, APumpSendsMdOf35msTimesWhatItsInfo1SaysAndWaitsForThatOfTheFarEnd) {
   for (const auto& md : std::initializer_list<std::array<int, 2>>{{0, 0}, {1, 12}, {9, 2}, {0, 5}, {60, 127}}) {
     SCOPED_TRACE(testing::Message() << "call modem " << md[0] << ", answer modem " << md[1]);
@@ -94,8 +94,8 @@ TEST(V34Training, APumpSendsMdOf35msTimesWhatItsInfo1SaysAndWaitsForThatOfTheFar
     ASSERT_GT(find_info(line.sent[0], 1200, &info1c), 0u);
     const size_t phase3 = find_info(line.sent[1], 2400, &info1a);
     ASSERT_GT(phase3, 0u);
-    // MD, 944T and a round trip have 2000 ms and a round trip together (11.3.1.1.6, 11.3.1.2.3), at 2400 symbols/s,
-    // too.
+    // MD, 944T and a round trip may take 2000 ms and a round trip in total (11.3.1.1.6, 11.3.1.2.3), also at 2400
+    // symbols/s.
     constexpr int kMost = static_cast<int>((2000 - 944 / 2.4) / 35);
     const int sent_md[] = {std::min(md[0], kMost), std::min(md[1], kMost)};
     EXPECT_EQ(info1c.md_length, sent_md[0]);
@@ -114,10 +114,10 @@ TEST(V34Training, APumpSendsMdOf35msTimesWhatItsInfo1SaysAndWaitsForThatOfTheFar
   }
 }
 
-// Table 16, bits 34:39: the answer modem chooses a symbol rate for each direction. Where one end may not send 3429
-// symbols/s (Table 14, bit 19) they are not the same. Frames are counted by the symbols of their own direction (8.2):
-// the bits that pass in a second are those of the rate, of which Table 10 has 33 600 at 3429 and 31 200 at 3200
-// symbols/s.
+// Table 16, bits 34:39: the answer modem chooses a symbol rate for each direction.
+// If one end may not send 3429 symbols/s (Table 14, bit 19), they differ. Frames
+// are counted by the symbols of their own direction (8.2). The bits per second
+// must equal the rate: Table 10 has 33,600 at 3429 and 31,200 at 3200 symbols/s.
 TEST(V34Training, APumpSendsAndReceivesAtTheSymbolRateOfEachDirection) {
   PumpLine plain({0, 0}, 50);
   plain.keep = true;

@@ -37,7 +37,7 @@ std::vector<float> read_channel(const std::filesystem::path& path, int channel) 
   return x;
 }
 
-/// Menus of one channel: the octets between a synchronization and the next, as often as they came.
+/// Menus of one channel: the octets between a synchronization and the next, with their number.
 std::vector<std::vector<uint8_t>> menus(const std::vector<float>& x, v8::Channel channel, float least_peak,
                                         int* zeros) {
   v8::FskReceiver receiver(channel);

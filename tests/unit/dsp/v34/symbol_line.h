@@ -57,9 +57,9 @@ class SymbolEnd {
   std::vector<uint8_t> sent, received, aux_sent, aux_received;
   Session session;
   SymbolReader reader;
-  std::optional<LineQuality> quality;  ///< what the receiver says of the line
+  std::optional<LineQuality> quality;  ///< what the receiver reports about the line
   float power = 1;                     ///< the same
-  std::vector<Signal> signals;         ///< each change of what it sends
+  std::vector<Signal> signals;         ///< each change of its sent signal
   std::vector<Complex>* tap = nullptr;
   double squared_error = 0;
   long symbols = 0;
@@ -117,7 +117,7 @@ class SymbolEnd {
 
 class SymbolLine {
  public:
-  /// @param delay  one way, samples  @param snr_db  of each received symbol; 200: no noise
+  /// @return whether `condition` became true within `ms`
   SymbolLine(SessionConfig call, SessionConfig answer, uint32_t delay, double snr_db, uint32_t seed)
       : delay_(delay), sigma_(std::sqrt(0.5 / std::pow(10, snr_db / 10))), noise_{{seed, 1}, {seed, 2}} {
     call.role = OH_PUMP_CALL;
@@ -161,7 +161,7 @@ class SymbolLine {
   void run_ms(double ms) {
     for (const uint64_t until = now_ + static_cast<uint64_t>(ms * 8); now_ < until;) step();
   }
-  /// @return true when `condition` came to hold within `ms`
+  /// One symbol on its way from end k is lost, as by a slip of the receiver's clock.
   template <class Condition>
   bool run_until(Condition condition, double ms) {
     for (const uint64_t until = now_ + static_cast<uint64_t>(ms * 8); now_ < until;) {
@@ -176,7 +176,7 @@ class SymbolLine {
   double now_ms() const { return static_cast<double>(now_) / 8; }
 
   void set_snr(double snr_db) { sigma_ = std::sqrt(0.5 / std::pow(10, snr_db / 10)); }
-  /// One symbol on its way from end k gets lost, as by a slip of the receiver's clock.
+  /// the signal of this end is lost
   void drop_symbol(int k) { flight_[k].pop_front(); }
 
   bool cut[2] = {false, false};  ///< what this end sends is lost
@@ -195,8 +195,8 @@ class SymbolLine {
   std::deque<Flying> flight_[2];
 };
 
-// Each end begins with the user's bits when it is ready for them; before that it sends ones. What arrives is such ones,
-// then what was sent, but for what is still under way.
+// Each end has the other's bits, except
+// this many at the beginning.
 inline size_t errors_of(const std::vector<uint8_t>& sent, const std::vector<uint8_t>& received, size_t from = 0) {
   constexpr size_t kKey = 64;
   if (sent.size() < kKey + from || received.size() < kKey) return SIZE_MAX;

@@ -16,7 +16,7 @@ std::vector<uint8_t> octets(const Menu& menu, int least = 1) {
   return {out, out + n};
 }
 
-// Checklist V8-5, vector V17: data, V.34 duplex only. Read off the line: start 0, b0 .. b7, stop 1.
+// Checklist V8-5, vector V17: data, V.34 duplex only. Read from the line: start 0, b0 .. b7, stop 1.
 TEST(V8Menu, V8_5_CmForDataWithV34DuplexOnlyIsVectorV17) {
   Menu menu;
   menu.call_function = CallFunction::kData;
@@ -68,7 +68,7 @@ TEST(V8Menu, V8_5_EveryFunctionAndModulationIsTheBitOfTheTables) {
   }
 }
 
-// Menus that real modems sent, from recorded calls.
+// Menus sent by real modems, from recorded calls.
 TEST(V8Menu, ReadsTheMenusOfRealModems) {
   const uint8_t cm[] = {0xC1, 0x65, 0x13, 0x94, 0x0D, 0x27};
   Menu menu;

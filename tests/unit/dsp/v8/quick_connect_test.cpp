@@ -69,8 +69,8 @@ TEST(V8QuickConnect, TheOctetsOfBothComeAndEndV8) {
   }
 }
 
-// Tables 2 and 4: ten ones, the synchronization octet and the other, and the same again; after QCA ten ones more. QC is
-// "followed immediately by CM".
+// Tables 2 and 4: ten ones, the synchronization octet and the other octet, repeated once; after QCA ten more ones. QC
+// is "followed immediately by CM".
 TEST(V8QuickConnect, QcAndQcaAreAsTheTablesHaveThem) {
   Call c(true, true);
   c.run(20, [&] { return c.ended(); });
@@ -103,7 +103,7 @@ TEST(V8QuickConnect, AnEndWithoutItIsMetByV8) {
   }
 }
 
-// The caller goes on with CM, and the answerer has left V.8.
+// The caller continues with CM, and the answerer has left V.8.
 TEST(V8QuickConnect, ALostQcaLeavesTheCallerInV8) {
   Call c(true, true);
   c.run(20, [&] { return c.answer.step() == V8::Step::kQca; });

@@ -50,7 +50,7 @@ TEST(V8Signals, V8_1_AnsamHasTheFrequencyTheModulationAndTheReversalsOfTheText) 
     const double turn = std::abs(std::arg(y[k] * std::conj(y[k - 4])));
     if (turn > 2 && (reversal_s.empty() || static_cast<double>(k) / 400 > reversal_s.back() + 0.1))
       reversal_s.push_back(static_cast<double>(k) / 400);
-    if (turn > 0.01) continue;  // no change of phase but the reversals: the frequency is exact
+    if (turn > 0.01) continue;  // no change of phase except the reversals, so the frequency is exact
     if (k > 8 && k + 8 < y.size() && std::abs(std::arg(y[k + 8] * std::conj(y[k - 8]))) > 0.01) continue;
     const double envelope = std::abs(y[k]);
     mean += envelope, ++count;
@@ -65,7 +65,7 @@ TEST(V8Signals, V8_1_AnsamHasTheFrequencyTheModulationAndTheReversalsOfTheText) 
 
 TEST(V8Signals, V8_1_AnsamHasNoPowerBesides24dBBelowOutside200Hz) {
   const std::vector<float> x = ansam(7.2);
-  // All but what a 400 Hz band around 2100 Hz takes: sum over 1 Hz steps of a DFT over 0.9 s, two reversal periods.
+  // The power outside a 400 Hz band around 2100 Hz: sum over 1 Hz steps of a DFT over 0.9 s, two reversal periods.
   const size_t length = 7200;
   double total = 0, inside = 0;
   for (size_t k = 0; k < length; ++k) total += static_cast<double>(x[3600 + k]) * static_cast<double>(x[3600 + k]);
@@ -137,7 +137,7 @@ TEST(V8Signals, OtherTonesAndNoiseAreNoAnswerTone) {
   EXPECT_EQ(listen(noise).tone, AnswerTone::kNone);
 }
 
-// All octets through noise, a strong signal of the other channel beside them, and clocks 2 % apart.
+// All octets through noise, with a strong signal of the other channel and clocks that differ by 2 %.
 struct FskCase {
   double snr_db;
   double other_db;  // the other channel's level above this one
@@ -156,7 +156,7 @@ int errors(Channel channel, FskCase c, unsigned seed) {
     const float y = own.next([&]() -> int {
       const size_t k = bit++;
       if (k < 20 || k >= 20 + 12 * sent.size()) return 1;
-      const size_t at = (k - 20) % 12;  // two bits of rest between octets
+      const size_t at = (k - 20) % 12;  // two idle bits between octets
       return at == 0 ? 0 : at >= 9 ? 1 : sent[(k - 20) / 12] >> (at - 1) & 1;
     });
     x.push_back(y + other.next([&] { return static_cast<int>(random() & 1); }) + static_cast<float>(noise(random)));
@@ -167,7 +167,7 @@ int errors(Channel channel, FskCase c, unsigned seed) {
   for (double t = 0; t + 1 < static_cast<double>(x.size()); t += c.clock) {
     const auto k = static_cast<size_t>(t);
     const float part = static_cast<float>(t - static_cast<double>(k));
-    // Before the first octet there are 67 ms of ones; what the switching on made of them does not count.
+    // Before the first octet there are 67 ms of ones; the effect of switching on does not count.
     if (receiver.put(x[k] + part * (x[k + 1] - x[k]), &octet) && k > 800) received.push_back(octet.value);
   }
   int wrong = received.size() == sent.size() ? 0 : 1000;
@@ -185,7 +185,7 @@ TEST(V8Signals, V8_5_OctetsComeThroughNoiseTheOtherChannelAndClockDifference) {
   }
 }
 
-// The level, how clear the bits were, and the rest before an octet.
+// The level, the contrast of the bits, and the idle time before an octet.
 TEST(V8Signals, AnOctetCarriesItsLevelItsClarityAndTheRestBeforeIt) {
   constexpr int kRest = 30;
   FskModulator modulator(Channel::kLow, -20);
@@ -210,8 +210,8 @@ TEST(V8Signals, AnOctetCarriesItsLevelItsClarityAndTheRestBeforeIt) {
   }
 }
 
-// A tone that ends is none after 40 ms, and what was heard of it is forgotten; a shorter break is a reversal that was
-// missed.
+// A tone counts as ended after 40 ms, and its history
+// is discarded; a shorter break is a missed reversal.
 TEST(V8Signals, AnAnswerToneEndsAfterFortyMilliseconds) {
   AnswerToneDetector detector;
   for (const float x : ansam(1)) detector.put(x);
@@ -221,7 +221,7 @@ TEST(V8Signals, AnAnswerToneEndsAfterFortyMilliseconds) {
   int silent = 0;
   while (detector.tone() != AnswerTone::kNone && silent < 8000) detector.put(0), ++silent;
   EXPECT_GE(silent, 40 * 8);
-  EXPECT_LE(silent, 60 * 8);  // what the detector itself needs to miss the tone comes on top
+  EXPECT_LE(silent, 60 * 8);  // plus the time that the detector needs to notice the end of the tone
   EXPECT_EQ(detector.reversals(), 0);
   EXPECT_EQ(detector.depth(), 0);
   for (const float x : ansam(1)) detector.put(x);

@@ -33,7 +33,7 @@ Config config(oh_pump_role role, Menu menu = all_modes()) {
   return c;
 }
 
-/// Two ends and a line with delay, noise and near echo; either end may be a script.
+/// Two ends and a line with delay, noise and near echo; each end may be a script.
 struct Call {
   Call(const Config& call_config, const Config& answer_config) : call(call_config), answer(answer_config) {}
   int delay = 80;
@@ -66,7 +66,7 @@ struct Call {
   std::normal_distribution<double> normal;
 };
 
-/// Stretches of sound in what was sent: begin and end in seconds; gaps under 20 ms do not count.
+/// Intervals of sound in the sent signal: beginning and end in seconds; gaps under 20 ms do not count.
 std::vector<std::pair<double, double>> sounds(const std::vector<float>& x) {
   std::vector<std::pair<double, double>> all;
   for (size_t n = 0; n < x.size(); ++n) {
@@ -130,20 +130,20 @@ TEST(V8, V8_2_4_7_8_TimesOfAnErrorFreeCall) {
   EXPECT_EQ(octets[octets.size() - 1].ones_before, 0);
   EXPECT_EQ(octets[octets.size() - 2].ones_before, 0);
   EXPECT_NE(octets[octets.size() - 4].value, 0);
-  // When the whole of CJ has been heard, JM stops.
+  // When the whole CJ was received, JM stops.
   EXPECT_GT(answer[0].second, call[0].second);
   EXPECT_LT(answer[0].second, call[0].second + 0.02) << answer[0].second - call[0].second;
 }
 
-// A further octet of the menu would have come ten bits after the last one: after fifteen there is none, and JM begins
-// before the next CM's first octet is through.
+// Another octet of the menu would have arrived ten bits after the last one. After fifteen bits there is none, and JM
+// begins before the first octet of the next CM is complete.
 TEST(V8, JmBeginsFifteenBitsAfterTheSecondCm) {
   Call c(config(OH_PUMP_CALL), config(OH_PUMP_ANSWER));
   FskReceiver receiver(Channel::kLow);
   AnsamGenerator ansam(-12, true);
   Octet octet;
   int64_t last = 0, jm = 0;
-  const size_t before = 1600;  // silence, as 8.2.1 has it
+  const size_t before = 1600;  // silence, as in 8.2.1
   c.to_answer = [&](int64_t now, float x) {
     if (receiver.put(x, &octet)) last = now;
     return x;
@@ -165,7 +165,7 @@ TEST(V8, V8_7_TheCallerIsSilentFor75msAfterCj) {
   EXPECT_NEAR(static_cast<double>(c.now) / 8000 - call.back().second, 0.075, 0.005);
 }
 
-// Checklist V8-2: nobody answers ANSam.
+// Checklist V8-2: no response to ANSam.
 TEST(V8, V8_2_AnsamLasts5sWithoutCmThen75msOfSilence) {
   Call c(config(OH_PUMP_CALL), config(OH_PUMP_ANSWER));
   c.to_answer = [](int64_t, float) { return 0; };
@@ -202,7 +202,7 @@ TEST(V8, V8_3_CiHasItsCadenceAndStopsAtTheAnswerTone) {
   EXPECT_EQ(octets[2].ones_before, 10);
 }
 
-// Checklist V8-4: plain ANS brings no CM.
+// Checklist V8-4: plain ANS does not cause a CM.
 TEST(V8, V8_4_PlainAnsBringsNoCm) {
   Call c(config(OH_PUMP_CALL), config(OH_PUMP_ANSWER));
   Oscillator tone(2100);
@@ -231,7 +231,7 @@ class ScriptedAnswerer {
     }
   }
   void rest(int bits) { bits_.insert(bits_.end(), static_cast<size_t>(bits), 1); }
-  /// When the last bit so far has been sent.
+  /// When the last bit so far was sent.
   int64_t end() const { return bits_from_ + static_cast<int64_t>(bits_.size()) * 8000 / 300; }
   float next(int64_t now) {
     if (now < ansam_from_) return 0;
@@ -255,8 +255,8 @@ Config caller_of(const std::vector<uint8_t>& cm) {
   return c;
 }
 
-// Checklist C2; V.8 8.1.2: after two identical JM the caller completes its octet, and CJ follows at once. The second JM
-// ends at each place of a CM.
+// Checklist C2; V.8 8.1.2: after two identical JM the caller completes its octet, and CJ follows immediately. The
+// second JM ends at each place of a CM.
 TEST(V8, C2_CjFollowsTheOctetInWhichTwoIdenticalJmWereComplete) {
   const auto cm_bits = static_cast<int>(10 + 10 * (kCm.size() + 1));
   for (int shift = 0; shift < 2 * cm_bits; shift += 3) {
@@ -283,9 +283,9 @@ TEST(V8, C2_CjFollowsTheOctetInWhichTwoIdenticalJmWereComplete) {
       EXPECT_EQ(octets[k].value, 0);
       EXPECT_EQ(octets[k].ones_before, 0) << shift;
     }
-    // V.21 at 300 bit/s without a break, and CJ's 30 bits last.
+    // V.21 at 300 bit/s without a break; CJ's 30 bits are last.
     EXPECT_NEAR((sent[0].second - sent[0].first) * 300, bits + 30, 1) << shift;
-    // The octet in which the second JM was known to have ended, 15 bits after its last one; a new CM has 10 ones first.
+    // The octet where the second JM's end was detected, 15 bits after its last; a new CM begins with 10 ones.
     const double waited = (sent[0].second - static_cast<double>(answerer.end()) / 8000) * 300 - 30;
     EXPECT_GT(waited, 0) << shift;
     EXPECT_LT(waited, 15 + 20 + 1 + FskReceiver::kDelaySamples * 300. / 8000) << shift;
@@ -310,7 +310,7 @@ TEST(V8, C2_CmContinuesUntilTwoIdenticalJmHaveCome) {
   }
 }
 
-/// When a caller with `c` begins CM, s, and what else it sent. `tone`: the line towards it.
+/// When a caller with `c` begins CM, s, and its other signals. `tone`: the line towards it.
 template <class Tone>
 std::vector<std::pair<double, double>> sent_by_caller(const Config& c, double seconds, const Tone& tone) {
   Call call(c, config(OH_PUMP_ANSWER));
@@ -319,8 +319,8 @@ std::vector<std::pair<double, double>> sent_by_caller(const Config& c, double se
   return sounds(call.sent_call);
 }
 
-// Checklist V8-4; 8.1.1: Te of 1 s, with which echo cancellers switch off, after ANSam has been detected. ANSam is
-// detected when it has lasted as long as the shortest that brings a CM.
+// Checklist V8-4; 8.1.1: Te of 1 s, which switches off echo cancellers, after the detection of ANSam. ANSam counts as
+// detected after the shortest duration that causes a CM.
 TEST(V8, V8_4_CmBegins1sAfterTheShortestAnsamThatIsDetected) {
   constexpr int kFrom = 4000;
   const auto ansam = [](int length) {
@@ -342,7 +342,7 @@ TEST(V8, V8_4_CmBegins1sAfterTheShortestAnsamThatIsDetected) {
 }
 
 // Checklist V8-4; 8.1.1: with a call signal Te begins at its end. CI stops at the first 2100 Hz, and CM comes 1 s after
-// ANSam has been told from ANS.
+// ANSam was distinguished from ANS.
 TEST(V8, V8_4_CmBegins1sAfterTheCallSignal) {
   Config with_ci = config(OH_PUMP_CALL);
   with_ci.call_indicator = true;
@@ -379,7 +379,7 @@ TEST(V8, V8_4_TeIsWhatWasConfigured) {
   }
 }
 
-// Checklist V8-6, V8-9: the modes of both, and what comes of them.
+// Checklist V8-6, V8-9: the modes of both ends, and the result.
 TEST(V8, V8_6_JmHoldsWhatBothCanDoInAsManyModulationOctets) {
   struct {
     uint16_t call, answer, selected;
@@ -401,7 +401,7 @@ TEST(V8, V8_6_JmHoldsWhatBothCanDoInAsManyModulationOctets) {
     const int cm_octets = encode(call, sent);
     Menu far;
     const int modulation_octets = decode(sent, cm_octets, &far);
-    // What went over the line in JM between two synchronizations.
+    // The content of JM on the line between two synchronizations.
     const auto jm = octets_of(c.sent_answer, Channel::kHigh);
     std::vector<uint8_t> one;
     size_t k = 0;
@@ -413,7 +413,7 @@ TEST(V8, V8_6_JmHoldsWhatBothCanDoInAsManyModulationOctets) {
   }
 }
 
-/// A caller of any menu: its octets after ANSam, again and again.  @return JM, or nothing in 12 s
+/// A caller with any menu: its octets after ANSam, repeatedly.  @return JM, or nothing within 12 s
 std::vector<uint8_t> answer_to(std::vector<uint8_t> cm, const Menu& own, float echo = 0) {
   cm.insert(cm.begin(), kSyncCm);
   V8 answer(config(OH_PUMP_ANSWER, own));
@@ -441,7 +441,7 @@ std::vector<uint8_t> answer_to(std::vector<uint8_t> cm, const Menu& own, float e
   return one;
 }
 
-// 5.2, 6.6: non-standard facilities have any length.
+// 5.2, 6.6: non-standard facilities may have any length.
 TEST(V8, AMenuOfAnyLengthIsAnswered) {
   const std::vector<uint8_t> jm = answer_to({0xC1, 0x45, 0x13, 0x94, 0x2A}, all_modes());
   ASSERT_EQ(jm, (std::vector<uint8_t>{0xC1, 0x45, 0x13, 0x10, 0x2A}));
@@ -452,7 +452,7 @@ TEST(V8, AMenuOfAnyLengthIsAnswered) {
   }
 }
 
-// 7.4, 8.2.3: a call function that is not available gets this end's own, no modulation and no PCM category.
+// 7.4, 8.2.3: in response to an unavailable call function, JM has this end's own, no modulation and no PCM category.
 TEST(V8, ACallFunctionThatIsNotAvailableGetsNoModulation) {
   Menu own = all_modes();
   own.has_pcm = own.has_access = true;
@@ -467,14 +467,14 @@ TEST(V8, ACallFunctionThatIsNotAvailableGetsNoModulation) {
   }
 }
 
-// 7.4: the caller's cellular bit is repeated, and nothing else makes a modem of the analogue network send the category.
+// 7.4: the caller's cellular bit is repeated, and nothing else makes an analogue-network modem send the category.
 TEST(V8, TheCallersCellularBitIsRepeated) {
   EXPECT_EQ(answer_to({0xC1, 0x45, 0x13, 0x2A, 0x2D}, all_modes()),
             (std::vector<uint8_t>{0xC1, 0x45, 0x13, 0x2A, 0x2D}));
   EXPECT_EQ(answer_to({0xC1, 0x45, 0x13, 0x2A, 0x8D}, all_modes()), (std::vector<uint8_t>{0xC1, 0x45, 0x13, 0x2A}));
 }
 
-// One echo 3 ms later lowers the contrast of the same bits in every repetition; the framing holds.
+// One echo 3 ms later lowers the contrast of the same bits in every repetition, but the framing is correct.
 TEST(V8, AnEchoOfACmTakesNoOctetFromIt) {
   const std::vector<uint8_t> cm = {0xC1, 0x65, 0x13, 0x94, 0x2A, 0x0D, 0x27};
   Menu own = all_modes();
@@ -482,7 +482,7 @@ TEST(V8, AnEchoOfACmTakesNoOctetFromIt) {
     EXPECT_EQ(answer_to(cm, own, echo), (std::vector<uint8_t>{0xC1, 0x45, 0x13, 0x10, 0x2A})) << echo;
 }
 
-// Repetitions are combined: over noise this loud, hardly two copies in a row are alike.
+// Repetitions are combined, because in noise of this level successive copies are rarely equal.
 TEST(V8, AMenuIsReadOverNoiseThatDamagesMostOfItsCopies) {
   int agreed = 0;
   for (unsigned seed = 1; seed <= 20; ++seed) {
@@ -507,7 +507,7 @@ TEST(V8, NoiseIsNoMenu) {
   }
 }
 
-// LAPM stands in JM where both have it.
+// JM has LAPM if both ends have it.
 TEST(V8, V8_6_AProtocolIsInJmWhereBothNamedIt) {
   for (const bool calls : {false, true}) {
     for (const bool answers : {false, true}) {
@@ -529,7 +529,7 @@ TEST(V8, V8_6_AProtocolIsInJmWhereBothNamedIt) {
 
 TEST(V8, V8_6_OneDamagedCmIsNotBelieved) {
   Call c(config(OH_PUMP_CALL), config(OH_PUMP_ANSWER));
-  // A burst of noise into the first CM, and another one later.
+  // A burst of noise in the first CM, and another one later.
   c.to_answer = [&](int64_t n, float x) {
     return (n > 14400 && n < 14600) || (n > 16800 && n < 17000) ? static_cast<float>(3000 * c.normal(c.random)) : x;
   };
@@ -539,7 +539,7 @@ TEST(V8, V8_6_OneDamagedCmIsNotBelieved) {
   EXPECT_EQ(c.call.result().modulation, kV34);
 }
 
-// Checklist V8-8: CJ lost altogether; then the caller's INFO0c, or no CM for long, ends JM.
+// Checklist V8-8: CJ is lost; then the caller's INFO0c, or the absence of CM, ends JM.
 TEST(V8, V8_8_LostCjIsReplacedByTheCallersInfo0OrByTheLongAbsenceOfCm) {
   for (const bool info0 : {true, false}) {
     Call c(config(OH_PUMP_CALL), config(OH_PUMP_ANSWER));
@@ -572,7 +572,7 @@ TEST(V8, V8_8_LostCjIsReplacedByTheCallersInfo0OrByTheLongAbsenceOfCm) {
   }
 }
 
-// Real modems cut the third octet of CJ short.
+// Real modems truncate the third octet of CJ.
 TEST(V8, TwoOctetsOfCjAndSilenceDo) {
   Call c(config(OH_PUMP_CALL), config(OH_PUMP_ANSWER));
   int64_t cj_at = 0;

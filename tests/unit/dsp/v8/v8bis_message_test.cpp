@@ -78,7 +78,7 @@ TEST(V8bisMessage, AClIsCodedAsTheTablesHaveIt) {
 }
 
 // Figure 7, every kind of block: network type below the identification field, data and H.324 below the standard one,
-// H.324 with an SPar(2), whose NPar(3) ends all that belongs to H.324.
+// H.324 with an SPar(2), whose NPar(3) ends everything that belongs to H.324.
 TEST(V8bisMessage, TheTreeOfFigure7IsReadBlockByBlock) {
   const Octets octets = {
       0x13,              // CLR, revision 1
@@ -107,7 +107,7 @@ TEST(V8bisMessage, TheTreeOfFigure7IsReadBlockByBlock) {
   EXPECT_EQ(encoded(m), octets);
 }
 
-// 8.2.3: what is not understood is read over. A second octet of SPar(1), and what belongs to its third parameter.
+// 8.2.3: unknown parts are skipped. A second octet of SPar(1), and the blocks of its third parameter.
 TEST(V8bisMessage, UnknownParametersAreReadOver) {
   const Octets octets = {0x12, 0x90, 0x80, 0x00, 0x81, 0x01, 0x84, 0xC2, 0x3F, 0x60, 0x41, 0xC5};
   const Message m = parsed(octets);
@@ -133,8 +133,8 @@ TEST(V8bisMessage, NonStandardBlocksAreReadToTheirEnd) {
   EXPECT_EQ(encoded(m), octets);
 }
 
-// Messages that real modems sent, from recorded calls. The last one was answered with NAK(1) although it is well
-// formed.
+// Messages sent by real modems, from recorded calls. The last
+// one was answered with NAK(1) although it is well formed.
 TEST(V8bisMessage, ReadsTheMessagesOfRealModems) {
   const Octets cl = {0x12, 0xC1, 0x80, 0x80, 0x81, 0xC6, 0x09, 0xB5, 0x02, 0x00, 0x94, 0x81, 0x83, 0x03, 0x47, 0x85};
   const Message m = parsed(cl);
@@ -182,7 +182,7 @@ TEST(V8bisMessage, AMalformedOneIsToldByItsOctet) {
   }
 }
 
-// Every beginning of a good message but the whole is malformed, where it was cut or before.
+// Every truncated message is malformed, at the cut or before.
 TEST(V8bisMessage, ACutMessageIsMalformed) {
   const Octets cl = {0x12, 0xC1, 0x81, 0xC3, 0x80, 0x85, 0x06, 0xC0, 0x42, 0x41, 0xC1, 0x04, 0xB5, 0x02, 0x00, 0x94};
   EXPECT_EQ(encoded(parsed(cl)), cl);

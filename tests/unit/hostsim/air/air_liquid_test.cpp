@@ -94,7 +94,7 @@ TEST(Air, AHoldOffBeyondTheBuffersCostsBurstsAndTheHostIsToBlame) {
   ASSERT_NE(r.radio, nullptr);
   EXPECT_TRUE(r.radio->in_data);
   EXPECT_EQ(r.radio->retrains, 0u);
-  // Five times 3 ms less what the buffers hold: one to four of a direction's slots, which come every 1.25 ms.
+  // Five times 3 ms, less the contents of the buffers: one to four slots of a direction, which come every 1.25 ms.
   for (const RadioDirection& d : {r.radio->received, r.radio->sent}) {
     EXPECT_GE(d.late, 5u);
     EXPECT_LE(d.late, 20u);
@@ -144,7 +144,7 @@ TEST(Air, StatesRatesAndLostBurstsAreInTheLog) {
   EXPECT_EQ(rates >> 16, r.radio->received.bit_rate / 100);
 }
 
-// A sweep makes them so. FFTW's planner, if two were in it, would damage the heap.
+// A sweep starts many threads. If FFTW's planner ran in two of them, it would damage the heap.
 TEST(Air, RadiosOnSeveralThreadsAreMadeAndGivenBackAtOnce) {
   const auto sent = [] {
     std::uint64_t sum = 0;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kLevel = -15;
 
-/// Mean square of what comes out of a carrier at the channel's middle, a piece of 1 ms each, in the carrier's.
+/// Mean square of the output for a carrier at the channel's middle, in pieces of 1 ms, relative to the carrier's.
 std::vector<double> powers(const RadioChannelConfig& config, std::uint64_t seed, unsigned direction, int pieces) {
   RadioChannel channel(config, seed, direction);
   const double peak = dbm0_to_peak(kLevel), carrier = peak * peak / 2;
@@ -28,7 +28,7 @@ std::vector<double> powers(const RadioChannelConfig& config, std::uint64_t seed,
   for (int piece = 0; piece < pieces; ++piece) {
     double sum = 0;
     for (int k = 0; k < 2000; ++k, n += 2) {
-      // a little off the middle, so that no sample is always zero
+      // a little off the middle, so that not every sample is zero
       const auto at = [&](std::uint64_t i) {
         return static_cast<float>(peak *
                                   std::cos(2 * std::numbers::pi * std::fmod(0.2600 * static_cast<double>(i), 1)));
@@ -54,7 +54,7 @@ TEST(RadioChannel, TheNoiseHasTheGivenLevel) {
   EXPECT_NEAR(mean, 0.1, 0.01);
 }
 
-// Clarke's model: the power of the sum is exponential. So few waves cut its tail; a tenth of the mean is still 9.5 %.
+// Clarke's model: the power of the sum is exponential. With few waves its tail is short; a tenth of the mean is 9.5 %.
 TEST(RadioChannel, AFadingPathHasRayleighsEnvelope) {
   int below = 0, all = 0;
   double mean = 0;

@@ -112,7 +112,7 @@ TEST(Call, ItsContextChangesWhileItIsUp) {
   EXPECT_EQ(become("INT"), -EINVAL);
   EXPECT_EQ(name(), "OTHER 19");
   EXPECT_EQ(become("FIFO 50"), 0);
-  (void)longest_wait();  // what is owed is served
+  (void)longest_wait();  // the owed samples are served
   EXPECT_LT(longest_wait(), 1'000'000u);
   EXPECT_THROW(call.reconfigure(ContextSpec::parse("SOFTIRQ")), std::invalid_argument);
 }
@@ -175,7 +175,7 @@ TEST(Call, GoesThroughItsPhasesAndLosesNothingWhenTheRateChanges) {
   EXPECT_TRUE(r.result.completed);
   EXPECT_EQ(r.result.driver.samples_filled_in + r.result.driver.samples_late, 0u);
   EXPECT_EQ(r.result.card.overrun_samples + r.result.card.underrun_samples, 0u);
-  // Every sample that an interrupt announced was served, but for a last block under way.
+  // Every sample that an interrupt announced was served, except a last block in progress.
   EXPECT_NEAR(static_cast<double>(r.result.driver.samples_served), static_cast<double>(samples), 105);
 }
 
@@ -193,7 +193,7 @@ TEST(Call, WithoutDiallingBeginsWithTheTraining) {
   }
 }
 
-/// Whoever asks for a priority gets the one that makes the fewest friends.
+/// An entity that asks for a priority gets the one that makes the fewest friends.
 class Backwards final : public Scheduler {
  public:
   bool has(ThreadRequest::Class wanted) const override { return wanted < ThreadRequest::Class::kFifo; }
@@ -215,7 +215,7 @@ TEST(Call, RunsUnderASchedulerOfTheProgramsOwn) {
   EXPECT_TRUE(run(s).result.completed);
 }
 
-/// Like INT, and it counts.
+/// As INT, and it is counted.
 class Counted final : public Context {
  public:
   explicit Counted(const ContextParts& p) : Context(p), routine_(*this, p) {
@@ -247,7 +247,7 @@ TEST(Call, RunsInAContextOfTheProgramsOwn) {
 }
 
 TEST(Call, TheThreadHasNoReservationOnHook) {
-  Scenario s = reservation(1, 1024);  // a tick a second: with it, 18-sample blocks would overflow at once
+  Scenario s = reservation(1, 1024);  // a tick is a second: if it were used, 18-sample blocks would overflow at once
   s.context.strict = true;
   s.time_limit_s = 1.9;
   EXPECT_EQ(run(s).result.card.underrun_samples, 0u);
@@ -287,8 +287,8 @@ TEST(Call, EachContextRunsThePumpInAnEntityOfItsOwnKind) {
   }
 }
 
-// The modem's thread waits for a mutex that a program at priority 1 holds for 8 ms of each half second; a few ms later
-// another one at 4 works for 200 ms, before the holder (plain) or after it.
+// The modem's thread waits for a mutex that a program at priority 1 holds for 8 ms of each half second. A few ms later
+// a program at priority 4 works for 200 ms, before the holder (plain) or after it.
 TEST(Call, WhoWaitsForAMutexIsHelpedByItsHost) {
   for (const LockProtocol protocol : {LockProtocol::kPlain, LockProtocol::kInherit, LockProtocol::kProxy}) {
     SCOPED_TRACE(static_cast<int>(protocol));
@@ -312,7 +312,7 @@ TEST(Call, WhoWaitsForAMutexIsHelpedByItsHost) {
 }
 
 // The lead, 204 samples at 7200 Hz, lasts 28 ms, and Q.24 allows 10 ms without a tone: 20 ms of another thread are
-// borne, 80 ms are not.
+// tolerated, 80 ms are not.
 TEST(Call, AHoleThatBreaksAToneWhileDiallingEndsTheCallUnanswered) {
   for (const int work_ms : {20, 80}) {
     Scenario s;

@@ -8,7 +8,7 @@
 
 namespace offhook::test {
 
-/// Something keeps interrupts off for so long, again and again.
+/// A device that keeps interrupts off for the given time, repeatedly.
 inline hostsim::Scenario held_off(hostsim::Scenario s, hostsim::Ns every_ns, hostsim::Ns for_ns) {
   hostsim::LoadDevice holder;
   holder.name = "holder";

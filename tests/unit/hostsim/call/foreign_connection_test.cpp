@@ -17,7 +17,7 @@
 namespace offhook::hostsim {
 namespace {
 
-/// Another modem program, of which a call knows samples alone: our own modem, whose user answers with a file.
+/// Another modem program; a call sees only its samples. Here it is our own modem, and its user answers with a file.
 class OtherProgram final : public ForeignModem {
  public:
   OtherProgram(const Scenario& s, const std::vector<std::uint8_t>& file)
@@ -56,7 +56,7 @@ std::vector<std::uint8_t> file_of(std::uint64_t seed, std::size_t bytes) {
   return random_file(s);
 }
 
-/// Some of what a call goes through before its modems connect: 0.1 s each.
+/// Some of the phases of a call before its modems connect: 0.1 s each.
 CostProfile profile() {
   constexpr Ns kMs = 1'000'000;
   CostProfile p;

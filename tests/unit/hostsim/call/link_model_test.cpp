@@ -14,11 +14,11 @@ constexpr Ns kLead = 25 * kMs;
 
 LinkProfile profile() {
   LinkProfile p;
-  p.sync_loss_samples = 1e9;  // holes cost frames only
+  p.sync_loss_samples = 1e9;  // holes cost only frames
   return p;
 }
 
-/// Serve the link every 12.5 ms until it is done, failed, or `limit`; `disturb` is called before each service.
+/// Serves the link every 12.5 ms until it is done, fails, or reaches `limit`; calls `disturb` before each service.
 template <typename Disturb>
 void serve(LinkModel& link, Ns limit, Disturb disturb) {
   for (Ns now = 0; now < limit && !link.done() && link.state() != LinkModel::State::kFailed; now += 12'500'000) {
@@ -32,7 +32,7 @@ TEST(LinkModel, CleanLineCarriesTheFileAtTheLineRateLessTheFrames) {
   link.start(0);
   serve(link, 100'000 * kMs, [](Ns) {});
   ASSERT_TRUE(link.done());
-  // 1563 frames of 128 + 6 octets with one zero inserted in 62 bits.
+  // 1563 frames of 128 + 6 octets, with one zero inserted in 62 bits.
   const double expected_s = 1563 * 134 * 8 * 63.0 / 62 / 50'600;
   EXPECT_NEAR(static_cast<double>(link.done_at() - link.connected_at()) / 1e9, expected_s, 0.05);
   EXPECT_EQ(link.counters().frames_retransmitted, 0u);
@@ -81,7 +81,7 @@ TEST(LinkModel, ReceiveHolesSpareWhatIsSentAndTransmitHolesSpoilBothDirections) 
       transmit ? link.transmit_hole(now, 4, 8000) : link.receive_hole(now, 4, 8000);
     });
     ASSERT_TRUE(link.done());
-    EXPECT_GT(link.counters().frames_retransmitted, 0u) << transmit;  // data: the direction towards us
+    EXPECT_GT(link.counters().frames_retransmitted, 0u) << transmit;  // data: towards us
     lost[transmit] = static_cast<std::uint32_t>(link.counters().frames_lost);
   }
   EXPECT_GT(lost[true], lost[false]);

@@ -22,7 +22,7 @@ HostScenario linux_host(const char* scheduler = "linux") {
   return host;
 }
 
-/// Whether a device at FIFO 12 loses something beside `thread`.
+/// Whether a device at FIFO 12 loses samples beside `thread`.
 bool loses(const HostScenario& host, const LoadThread& thread, const char* context = "FIFO 12") {
   Scenario s;
   s.host = host;
@@ -48,8 +48,8 @@ TEST(LoadThread, OfSchedFifoIsAboveOrBelowTheDriversThreadByItsPriority) {
   }
 }
 
-// sched_rt_runtime_us: above 950 ms of each second all real-time threads wait, the driver's too, whatever their order.
-// The fair server of 6.12 takes its place, and has nothing to do without waiting fair threads.
+// sched_rt_runtime_us: above 950 ms of each second all real-time threads wait, the driver's too, in any order. The fair
+// server of 6.12 replaces it, and does nothing while no fair thread waits.
 TEST(LoadThread, BelowTheDriversThreadStopsItWhereBothExceedTheThrottle) {
   EXPECT_TRUE(loses(linux_host("linux"), busy(ThreadClass::kFifo, 11)));
   EXPECT_TRUE(loses(linux_host("linux-6.6"), busy(ThreadClass::kFifo, 11)));

@@ -53,7 +53,7 @@ TEST(PppEnd, ASegmentComesBackAndADamagedFrameDoesNot) {
   }
 }
 
-/// Two lines of so many octets a ms and a delay.
+/// Two lines with the given rate in octets a ms and a delay.
 struct Transfer {
   std::vector<std::uint8_t> delivered;
   double seconds = 0;
@@ -99,7 +99,7 @@ TEST(Tcp, TheFileArrivesAndTheLineIsFullOnceTheWindowIs) {
   EXPECT_GT(t.seconds, full);
   EXPECT_LT(t.seconds, full + 1.5) << "slow start is over in a few round trips";
   EXPECT_NEAR(static_cast<double>(t.down) / 200'000, 1 + 47.0 / 1460 + 2 / 256., 0.005);
-  // 137 segments. A segment lasts 251 ms here, longer than an acknowledgement waits.
+  // 137 segments. A segment lasts 251 ms here, longer than the delay of an acknowledgement.
   EXPECT_NEAR(static_cast<double>(t.up), 139 * 47.3, 150);
   const Transfer fast = transfer(file, 60, 60'000'000);
   EXPECT_EQ(fast.delivered, file);
@@ -110,7 +110,7 @@ TEST(Tcp, TheWindowBoundsWhatIsUnderWay) {
   const auto file = random_file(100'000);
   const Transfer t = transfer(file, 6, 2'000'000'000);  // longer than a window lasts: 8760 octets in 1.46 s
   EXPECT_EQ(t.delivered, file);
-  // A window each round trip of 4 s, no more.
+  // One window in each round trip of 4 s.
   EXPECT_GT(t.seconds, 4.0 * 100'000 / 8760 * 0.95);
 }
 

@@ -94,7 +94,7 @@ Scenario with_pump(const std::string& name) {
   return s;
 }
 
-/// The reason of a refused registration.
+/// The reason why a registration is refused.
 std::string refused(const oh_pump_type& type, int expected) {
   const char* reason = nullptr;
   EXPECT_EQ(oh_register_pump(&type, &reason), expected);
@@ -210,7 +210,7 @@ TEST(RegisteredPump, ItsServiceAllocatesLocksAndCallsNothing) {
   EXPECT_EQ(run.value, 100'000u);
 }
 
-/// @return why a scenario is refused
+/// @return the reason why a scenario is refused
 std::string problem(const Scenario& s) {
   try {
     (void)pump_in_periods(s);

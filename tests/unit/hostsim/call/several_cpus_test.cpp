@@ -11,11 +11,11 @@
 namespace offhook::hostsim {
 namespace {
 
-// 4 ms blocks of 1 ms of work in three buffers; its output is ready at the end of the work.
+// 4 ms blocks of 1 ms of work in three buffers; the output is ready when the work ends.
 Scenario scenario(int cpus, const std::string& scheduler) {
   Scenario s;
   s.context.kind = OH_CONTEXT_THREAD;
-  s.context.priority = scheduler == "windows-nt" ? 7 : 8;  // there waking raises it by one
+  s.context.priority = scheduler == "windows-nt" ? 7 : 8;  // a wake-up raises it by one there
   s.host.cpus = cpus;
   s.host.scheduler = scheduler;
   s.host.tick_hz = 1000;
@@ -133,7 +133,7 @@ TEST(CallOnSeveralCpus, RialtoReservationsAreOfOneCpu) {
   EXPECT_TRUE(outcome.thread_ran_on.count(0));
 }
 
-// On PREEMPT_RT the handler is a thread of priority 50 and the DPC's work is done in it: threads above are in its way.
+// On PREEMPT_RT the handler is a thread of priority 50, which does the work of the DPC: threads above it delay it.
 TEST(CallOnSeveralCpus, AThreadedHandlerSuffersFromThreadsAbove50) {
   for (const oh_context_kind kind : {OH_CONTEXT_INTERRUPT, OH_CONTEXT_DPC}) {
     for (const bool threaded : {false, true}) {

@@ -12,7 +12,7 @@ using namespace offhook::hostsim;
 
 namespace {
 
-// 4 ms blocks of 1 ms of work in three buffers, so 8 ms of slack; its output is ready at the end of the work.
+// 4 ms blocks of 1 ms of work in three buffers, so 8 ms of slack; the output is ready when the work ends.
 SoftDevice device() {
   SoftDevice d;
   d.name = "test";
@@ -83,19 +83,19 @@ TEST(SoftDeviceCall, AThreadBesideAnEqualSpinnerLosesSamplesAndSaysSo) {
   EXPECT_TRUE(run(device(), context(OH_CONTEXT_THREAD, 8), false).completed);
 }
 
-// 1 ms of every 4 has the share to the last ns, and slots that stand still against the blocks; 1 of 5 has too little.
+// 1 ms of every 4 is exactly the share, and the slots do not move against the blocks; 1 of 5 is too little.
 TEST(SoftDeviceCall, AReservationBelowTheShareIsOverrun) {
   EXPECT_TRUE(run(device(), reservation(1, 3), false).completed);
   EXPECT_FALSE(run(device(), reservation(1, 5), false).completed);
 }
 
-// Gap 7 ms: 7 + 1 ms of work end exactly with the slack of 8 ms; gap 8 ms does not.
+// Gap 7 ms: 7 + 1 ms of work end exactly at the slack of 8 ms; gap 8 ms does not fit.
 TEST(SoftDeviceCall, TheGapEndsWhereTheLawSays) {
   EXPECT_TRUE(run(device(), reservation(6, 13), false).completed);
   EXPECT_FALSE(run(device(), reservation(6, 14), false).completed);
 }
 
-// A routine that asks for 5 ms of every 4: the blocks that come meanwhile merge, and must be computed all the same.
+// A routine that needs 5 ms of every 4: blocks that come in the meantime are merged, but must still be computed.
 TEST(SoftDeviceCall, MoreWorkThanTimeSufficesInNoContext) {
   SoftDevice d = device();
   d.cost_ns = 5'000'000;
@@ -108,7 +108,7 @@ TEST(SoftDeviceCall, MoreWorkThanTimeSufficesInNoContext) {
   }
 }
 
-// Interrupts held off for 11 ms ten times a second: what merged meanwhile costs as much as it would have in parts.
+// Interrupts are held off for 11 ms ten times a second: merged blocks cost as much as separate ones.
 TEST(SoftDeviceCall, BlocksThatMergedCostWhatTheyWouldHaveInParts) {
   SoftDevice d = device();
   d.buffers = 8;
@@ -122,7 +122,7 @@ TEST(SoftDeviceCall, BlocksThatMergedCostWhatTheyWouldHaveInParts) {
   EXPECT_NEAR(r.pump_share, 0.25, 1e-3);
 }
 
-// Without a log the clock has no events, the driver no samples and no records: all else must be what it is with them.
+// Without a log the clock has no events, and the driver no samples and no records: all other results must be equal.
 TEST(SoftDeviceCall, CountsWithoutALogWhatALogSays) {
   SoftDevice slow = device(), other = device();
   slow.cost_ns = 5'000'000;

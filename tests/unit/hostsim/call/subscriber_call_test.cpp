@@ -59,11 +59,11 @@ TEST(SubscriberCall, NothingIsLostInTheInterruptNorUnderAThirdOfTheCpu) {
     EXPECT_GT(r.dmt->up.bits, 100'000u);
     EXPECT_EQ(r.dmt->down.pump.spoiled_symbols + r.dmt->up.pump.spoiled_symbols, 0u);
     EXPECT_GE(r.dmt->down.margin_db, 6);
-    EXPECT_LT(r.dmt->down.margin_db, 6 + 3.1);  // one bit more would not fit on the tone that has least
+    EXPECT_LT(r.dmt->down.margin_db, 6 + 3.1);  // one more bit would not fit on the tone with the least margin
   }
 }
 
-// More is lost than the interleaver's 16 ms can spread: CRCs are wrong, and the bits go on in their places.
+// More is lost than the interleaver's 16 ms can spread: CRCs are wrong, and the next bits stay in their places.
 TEST(SubscriberCall, AHoldOffBeyondTheBuffersCostsSuperframesAndNoTraining) {
   const CallResult r = run_device(held_off(g_lite(3), 1'700'000'000, 30'000'000));
   EXPECT_FALSE(r.completed);
@@ -75,7 +75,7 @@ TEST(SubscriberCall, AHoldOffBeyondTheBuffersCostsSuperframesAndNoTraining) {
   EXPECT_GT(r.dmt->up.pump.crc_errors, 0u);
   EXPECT_EQ(r.dmt->trainings, 1u);
   EXPECT_TRUE(r.dmt->in_data);
-  // Half of the data mode came after the loss, and the pattern would be lost if the bits were out of place.
+  // Half of the data mode came after the loss; if the bits were out of place, the pattern would be lost.
   EXPECT_EQ(r.dmt->down.pattern_losses + r.dmt->up.pattern_losses, 0u);
   EXPECT_LT(r.dmt->down.wrong_bits, r.dmt->down.bits / 100);
   EXPECT_NE(r.transfer.failure.find("samples were lost"), std::string::npos) << r.transfer.failure;
@@ -113,11 +113,11 @@ TEST(SubscriberCall, CellsFillWhatThePumpCarriesAndTheirHecIsRight) {
   for (const DmtDirection& d : {r.dmt->down, r.dmt->up}) {
     ASSERT_TRUE(d.cells);
     EXPECT_EQ(d.cells->hec_errors + d.cells->losses + d.wrong_bits, 0u);
-    // All but what finds the pattern's place, and the cell under way.
+    // All except the bits that find the pattern's place, and the current cell.
     EXPECT_GT(d.cells->received, 500u);
     EXPECT_GE(d.bits + std::uint64_t{3} * 8 * 48, d.cells->received * 8 * 48);
   }
-  // A symbol carries the same octets whatever they mean.
+  // A symbol carries the same octets, independent of their meaning.
   EXPECT_EQ(r.dmt->down.gross_bit_rate, run_device(g_lite(2)).dmt->down.gross_bit_rate);
 }
 
@@ -128,7 +128,7 @@ TEST(SubscriberCall, CellsThatALateBlockBrokeAreDroppedAndCounted) {
   EXPECT_FALSE(r.completed);
   ASSERT_TRUE(r.dmt->down.cells);
   EXPECT_GT(r.dmt->down.cells->hec_errors, 0u);
-  // The cells behind it are whole: each piece of the pattern is compared from its own place on.
+  // The cells after it are whole: each piece of the pattern is compared from its own place.
   EXPECT_LT(r.dmt->down.wrong_bits, r.dmt->down.bits / 100);
   EXPECT_EQ(r.dmt->down.pattern_losses, 0u);
 }
@@ -155,7 +155,7 @@ TEST(SubscriberCall, StatesRatesAndWrongSuperframesAreInTheLog) {
   EXPECT_EQ(100 * (rates & 0xffff), r.dmt->up.net_bit_rate);
 }
 
-/// One block of a pump on a thread whose stack is painted.
+/// One block of a pump on a thread with a painted stack.
 struct PaintedStack {
   static constexpr std::size_t kOctets = 1 << 18;
   static constexpr unsigned char kPaint = 0xa5;
@@ -177,7 +177,7 @@ struct PaintedStack {
   alignas(4096) unsigned char stack[kOctets];
 };
 
-// A kernel's thread has 16 KiB, of which others need 6 (tests/live/kernel/user.c).
+// A kernel thread has 16 KiB, of which other code needs 6 (tests/live/kernel/user.c).
 TEST(SubscriberCall, ThePumpsNeedNoMoreStackThanAKernelLeavesThem) {
 #if !defined(NDEBUG) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "nothing is inlined, and all is larger";

@@ -18,7 +18,7 @@ int send_all(TcpSender& tcp, Ns now) {
 // RFC 2581, 3.1: two segments, and one more with each acknowledgement.
 TEST(TcpSender, SlowStartSendsTwoMoreWithEachAcknowledgement) {
   TcpSender tcp(100 * kSegment);
-  EXPECT_EQ(send_all(tcp, 0), 0);  // nobody is there yet
+  EXPECT_EQ(send_all(tcp, 0), 0);  // no peer is there yet
   tcp.acknowledge(0, kWide, 0);
   EXPECT_EQ(send_all(tcp, 0), 2);
   tcp.acknowledge(kSegment, kWide, kS);
@@ -61,7 +61,7 @@ TEST(TcpSender, GivesUpAfterFiveAttempts) {
     tcp.advance(now);
     attempts += send_all(tcp, now);
   }
-  EXPECT_EQ(attempts, TcpSender::kAttempts + 1);  // what would have been the sixth is its end
+  EXPECT_EQ(attempts, TcpSender::kAttempts + 1);  // the place of the sixth is its end
   EXPECT_NEAR(static_cast<double>(now) / kS, 3 + 6 + 12 + 24 + 48 + 60, 0.2);
 }
 

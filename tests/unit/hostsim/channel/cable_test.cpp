@@ -35,12 +35,12 @@ TEST(Cable, CarriesTheRatesOfTheReferenceInEveryCell) {
 }
 
 TEST(LoopRates, CapacityIsThatOfEqualTonesAndNeverBelowWholeBits) {
-  // A cable of no length and noise 40 dB below every tone: log2(1 + 10^4) bits on each of 94.
+  // A cable of length 0 and noise 40 dB below every tone: log2(1 + 10^4) bits on each of 94.
   LoopConfig flat;
   flat.cable = cable_named("none");
   flat.noise_dbm_hz = static_cast<double>(dmt::kLiteDown.dbm_hz) - 40;
   EXPECT_NEAR(loop_rates(flat, dmt::kLiteDown).capacity, 94 * 4000 * std::log2(1 + 1e4), 1);
-  // Water is never worse than the same power on each tone.
+  // Water-filling is never worse than equal power on all tones.
   LoopConfig loop;
   loop.disturbers = disturbers_named("24 HDSL");
   for (const std::string& name : cable_names()) {
@@ -59,7 +59,7 @@ TEST(LoopRates, CapacityIsThatOfEqualTonesAndNeverBelowWholeBits) {
 }
 
 TEST(Cable, ShortLineAtLowFrequencyIsAVoltageDivider) {
-  // 1 kft of 26 AWG at 1 Hz is its resistance alone: 286.17578 ohm/km.
+  // 1 kft of 26 AWG at 1 Hz has only its resistance: 286.17578 ohm/km.
   const double r = 286.17578 * kKmPerKft;
   const auto h = insertion_gain(cable_named("26:1"), 1);
   EXPECT_NEAR(h.real(), 200 / (200 + r), 1e-6);
@@ -67,7 +67,7 @@ TEST(Cable, ShortLineAtLowFrequencyIsAVoltageDivider) {
 }
 
 TEST(Cable, AttenuatesByItsPropagationConstantWhenLong) {
-  // Far from both ends each further kilofoot costs Re(gamma), whatever the mismatch.
+  // Far from both ends each further kilofoot costs Re(gamma), for any mismatch.
   for (const double hz : {100e3, 300e3, 1e6}) {
     const double step = db(insertion_gain(cable_named("26:30"), hz)) - db(insertion_gain(cable_named("26:31"), hz));
     EXPECT_NEAR(step, 20 * std::log10(std::exp(1)) * cable_constants(Gauge::kAwg26, hz).gamma.real() * kKmPerKft, 1e-6);
@@ -132,7 +132,7 @@ TEST(Crosstalk, FarEndIsAttenuatedByTheLoop) {
 
 TEST(Crosstalk, T1HasItsPowerBetweenItsNulls) {
   EXPECT_LT(transmit_psd(Service::kT1, 1.544e6), 1e-9 * transmit_psd(Service::kT1, 0.772e6));
-  // The AMI pulse of 3.6 V into 100 ohm with half of the bits ones, half a period wide.
+  // The AMI pulse of 3.6 V into 100 ohm, half a period wide; half of the bits are ones.
   double mw = 0;
   for (double hz = 500; hz < 12e6; hz += 1000) mw += 1000 * transmit_psd(Service::kT1, hz);
   EXPECT_GT(mw, 20);

@@ -18,7 +18,7 @@ using Complex = std::complex<double>;
 struct Response {
   double loss_db;
   double delay_ms;
-  double image_db;  ///< of the analytic signal: what is left at -f against f
+  double image_db;  ///< of the analytic signal: the rest at -f relative to f
 };
 
 Response response(const ChannelFilter& filter, double hz) {
@@ -58,9 +58,9 @@ TEST_P(Channels, QuadratureFilterSuppressesTheOtherSideband) {
   for (double hz = 300; hz <= 3400; hz += 25) EXPECT_LT(response(filter, hz).image_db, -55) << hz;
 }
 
-// 256 taps round the characteristic's corners: at its 3 dB the filter has 3.4. Amid the straight lines it has what they
-// say, and the whole edge is that of the flat channel, moved. What is compared is amplitude, for that is what the
-// taps that are left out err by: no more than the 0.15 dB of design_channel() where nothing is attenuated.
+// 256 taps near the characteristic's corners: the filter has 3.4 dB at its 3 dB. In the middle of the straight lines it
+// has their values, and the edge is the flat channel's, moved. The comparison is of amplitudes, because the omitted
+// taps cause an error of amplitude: at most the 0.15 dB of design_channel() where nothing is attenuated.
 TEST(Channel, AnUpperEdgeMovesTheBandsEndAndLeavesTheRest) {
   const auto amplitude = [](double loss_db) { return std::pow(10, -loss_db / 20); };
   const double error = 1 - amplitude(0.15);
@@ -82,7 +82,7 @@ TEST(Channel, AnUpperEdgeMovesTheBandsEndAndLeavesTheRest) {
   EXPECT_EQ(design_channel(with_upper_edge(channel_characteristic("flat"), kUpperEdgeHz)).in_phase, whole.in_phase);
 }
 
-/// Of the values of a characteristic: their sum, and that of each times its number, in `unit`.
+/// Of a characteristic's values: the sum, and the sum of each times its index, in `unit`.
 struct Sums {
   long plain, numbered;
   bool operator==(const Sums&) const = default;
@@ -96,7 +96,7 @@ Sums sums(const std::vector<ChannelPoint>& points, double unit) {
   return {std::lround(plain / unit), std::lround(numbered / unit)};
 }
 
-// The tables of V.56bis as they were when each number had been compared with a second transcription.
+// The tables of V.56bis at the time when each number had been compared with a second transcription.
 TEST(Channel, NoNumberOfV56bisHasChanged) {
   constexpr Sums kAttenuation[] = {{745, 24156},  {1094, 35414}, {1673, 54910},
                                    {1849, 60590}, {1289, 35730}, {2577, 71347}};  // 0.1 dB

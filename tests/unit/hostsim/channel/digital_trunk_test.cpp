@@ -16,7 +16,7 @@
 namespace offhook::hostsim {
 namespace {
 
-// Sends a list of octets over and over, and keeps what it receives.
+// Sends a list of octets repeatedly, and keeps the received ones.
 class Repeater : public DigitalEnd {
  public:
   explicit Repeater(std::vector<std::uint8_t> octets) : octets_(std::move(octets)) {}
@@ -75,7 +75,7 @@ TEST(DigitalTrunk, TheLineCardsFilterIsFlatToThreeKilohertzAndFourteenDecibelsDo
     Repeater end(tone(hz, 80));
     EXPECT_NEAR(amplitude(listen(quiet(), end, 8000), hz), 16000, 16000 * 0.01) << hz;
   }
-  // Plus and minus in turn: 4000 Hz, whose two images, below and above, are one.
+  // Plus and minus alternately: 4000 Hz, whose images below and above coincide.
   Repeater end({mu_law_encode(16000), mu_law_encode(-16000)});
   const double at_4000 = amplitude(listen(quiet(), end, 8000), 4000);
   EXPECT_NEAR(20 * std::log10(at_4000 / (2 * mu_law_decode(mu_law_encode(16000)))), -14, 0.6)
@@ -83,7 +83,7 @@ TEST(DigitalTrunk, TheLineCardsFilterIsFlatToThreeKilohertzAndFourteenDecibelsDo
 }
 
 TEST(DigitalTrunk, OctetsArriveAsTheirValuesOnceASymbol) {
-  // Slow enough for the filter: thirty-two of each. In the middle of the plateau the level is the codec's.
+  // Slow enough for the filter: 32 of each. In the middle of the plateau the level is the codec's.
   for (const bool a_law : {false, true}) {
     std::vector<std::uint8_t> octets;
     const std::uint8_t high = a_law ? a_law_encode(9000) : mu_law_encode(9000);
@@ -126,7 +126,7 @@ TEST(DigitalTrunk, TheNetworkRunsOnItsOwnClock) {
     c.clock_ppm = ppm;
     Repeater end({0xFF});
     listen(c, end, 200000, 0);
-    EXPECT_NEAR(static_cast<double>(end.received.size()) - 200000, 0.2 * ppm, 26) << ppm;  // and the resampler's delay
+    EXPECT_NEAR(static_cast<double>(end.received.size()) - 200000, 0.2 * ppm, 26) << ppm;  // the resampler's delay too
   }
 }
 
@@ -150,7 +150,7 @@ TEST(DigitalTrunk, ACopyGoesOnWithWhatIsOnItsWayAndLeavesTheOriginalAlone) {
   c.clock_ppm = 40;
   c.network.packet_ms = 10;
   c.network.packet_loss = 0.2;
-  Repeater end({mu_law_encode(8000)});  // the same at any instant, so one end serves both
+  Repeater end({mu_law_encode(8000)});  // the same at any time, so one end serves both
   DigitalTrunk original(c, 1, end);
   const auto goes_on = [](DigitalTrunk& trunk, std::size_t samples) {
     std::vector<std::int16_t> heard(samples * DigitalTrunk::kReceivedRatio);
@@ -162,14 +162,14 @@ TEST(DigitalTrunk, ACopyGoesOnWithWhatIsOnItsWayAndLeavesTheOriginalAlone) {
   DigitalTrunk copy(original);
   const auto heard = goes_on(copy, 500);
   EXPECT_EQ(goes_on(original, 500), heard);
-  EXPECT_NE(goes_on(copy, 500), heard);  // noise and clock are not those of the beginning again
+  EXPECT_NE(goes_on(copy, 500), heard);  // noise and clock do not start again
 }
 
 double db(double gain) {
   return 20 * std::log10(gain);
 }
 
-/// Of a tone that the digital end sends, against the flat line.
+/// For a tone from the digital end, relative to the flat line.
 double loss_db(const DigitalTrunkConfig& c, double hz) {
   Repeater end(tone(hz, 80)), flat(tone(hz, 80));
   return db(amplitude(listen(quiet(), flat, 8000), hz) / amplitude(listen(c, end, 8000), hz));
@@ -181,7 +181,7 @@ TEST(DigitalTrunk, PadLoopSlopeTransformerAndConvertersLoseWhatTheySay) {
   EXPECT_NEAR(loss_db(c, 1000), 7, 0.05);
   c = quiet();
   c.pad_db = 6;
-  EXPECT_NEAR(loss_db(c, 1000), 6, 0.15);  // and the law's rounding
+  EXPECT_NEAR(loss_db(c, 1000), 6, 0.15);  // and the rounding of the law
   c = quiet();
   c.slope_db = 12;
   EXPECT_NEAR(loss_db(c, 1700), 6, 0.1);
@@ -191,7 +191,7 @@ TEST(DigitalTrunk, PadLoopSlopeTransformerAndConvertersLoseWhatTheySay) {
   EXPECT_NEAR(loss_db(c, 100), 3, 0.4);  // a first order's
   EXPECT_NEAR(loss_db(c, 2000), 0, 0.25);
   c = quiet();
-  c.converters = true;  // a filter of a cosine squared: half at 2000 Hz, an eighth and less from 3000 on
+  c.converters = true;  // the filter for a cosine squared: half at 2000 Hz, at most an eighth from 3000 Hz
   EXPECT_NEAR(loss_db(c, 2000), db(2), 0.1);
   EXPECT_GT(loss_db(c, 3000), 16);
 }
@@ -234,7 +234,7 @@ TEST(DigitalTrunk, EachDirectionIsLaterByItsDelay) {
   EXPECT_EQ(later_up - up, 100);
 }
 
-/// Mean over the band of what a hybrid gives back of tones.
+/// Mean over the band of a hybrid's return of tones.
 template <class Echo>
 double mean_gain_db(double from_hz, double to_hz, Echo echo) {
   double power = 0;
@@ -264,7 +264,7 @@ TEST(DigitalTrunk, TheHybridsGiveBackWhatTheirTranshybridLossSays) {
   const double card = mean_gain_db(200, 3800, [&](double hz) {
     Repeater end(tone(hz, 80));
     listen(c, end, 4000, 0);
-    std::vector<double> twice;  // as of 16000 samples/s, which amplitude() takes
+    std::vector<double> twice;  // with 16000 samples/s, as amplitude() expects
     for (std::size_t k = 800; k < end.received.size(); ++k) {
       twice.push_back(mu_law_decode(end.received[k]));
       twice.push_back(0);

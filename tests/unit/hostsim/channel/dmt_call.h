@@ -89,7 +89,7 @@ class DmtCall {
     pump.process(pump.self, captured_.data(), played_.data(), kBlock);
     periods += kBlock;
   }
-  /// The ATU-R is not served for n periods: what it would have heard is lost, and nothing is sent.
+  /// The ATU-R is not served for n periods: its input of that time is lost, and nothing is sent.
   void lose(std::size_t n) {
     std::fill(played_.begin(), played_.end(), std::int16_t{0});
     for (std::size_t left = n; left > 0;) {
@@ -106,7 +106,7 @@ class DmtCall {
       step();
   }
   bool in_data() const { return remote.status().state == OH_PUMP_DATA && central.status().state == OH_PUMP_DATA; }
-  /// @return seconds from the start until both are in data; -1: not within `seconds` from now
+  /// @return seconds from the start until both are in data; -1 if that takes more than `seconds` from now
   double connect(double seconds) {
     for (const std::uint64_t end = periods + static_cast<std::uint64_t>(seconds * hostsim::kUpstreamHz);
          periods < end;) {
@@ -130,7 +130,7 @@ class DmtCall {
   End remote, central;
   std::unique_ptr<hostsim::Loop> loop;
   std::uint64_t periods = 0;
-  std::function<void(std::vector<std::int16_t>&)> tamper;  ///< what the ATU-R is about to hear
+  std::function<void(std::vector<std::int16_t>&)> tamper;  ///< the next input of the ATU-R
   std::function<void(const std::int16_t*, std::size_t)> central_heard;
 
  private:

@@ -37,14 +37,14 @@ void expect_clean(DmtCall* call, double seconds) {
   EXPECT_TRUE(call->in_data());
   EXPECT_EQ(call->remote.wrong, 0u);
   EXPECT_EQ(call->central.wrong, 0u);
-  // Both directions at their rates, but for 64 symbols of interleaving and the superframe in which they begin.
+  // Both directions at their rates, except 64 symbols of interleaving and the superframe in which they begin.
   EXPECT_GT(call->remote.received, (seconds - 0.06) * call->remote.status().rx_bit_rate);
   EXPECT_GT(call->central.received, (seconds - 0.06) * call->central.status().rx_bit_rate);
   EXPECT_EQ(call->remote_instruments().crc_errors + call->central_instruments().crc_errors, 0u);
   EXPECT_EQ(call->remote.status().retrains + call->central.status().retrains, 0u);
 }
 
-// What the loop alone would carry has no echo, no filters, no intersymbol interference, and no gains.
+// The capacity of the loop alone assumes no echo, filters or intersymbol interference, and no gains.
 TEST(DmtCall, ComesNearTheRatesThatTheLoopAloneWouldCarry) {
   const auto rates = test::reference_rates();
   if (rates.empty()) GTEST_SKIP() << "no " << test::dsl_reference();
@@ -114,7 +114,7 @@ TEST(DmtCall, ALostSymbolIsCorrectedAndManyAreCountedAndForgotten) {
   const std::uint64_t wrong = call.remote.wrong + call.central.wrong;
   EXPECT_GT(wrong, 0u);
   call.run(0.3);
-  // In step all the while: not a bit is out of place afterwards.
+  // Synchronised all the time: afterwards no bit is out of place.
   EXPECT_EQ(call.remote.wrong + call.central.wrong, wrong);
   EXPECT_EQ(call.remote_instruments().trainings, 1u);
   EXPECT_EQ(call.remote.status().filled_in, 2576u);
@@ -135,7 +135,7 @@ TEST(DmtCall, TrainsAgainWhenTheLineWasGone) {
   EXPECT_GT(call.remote.received, received + 100'000);
 }
 
-// A radio carrier that comes on in data: a few tones have a third of their margin left, or none.
+// A radio carrier that begins in data mode: a few tones keep a third of their margin or none.
 TEST(DmtCall, BitsMoveFromTonesThatACarrierHitsAndNoTrainingIsNeeded) {
   LoopConfig c = loop("T1.601 7");
   c.ingress = hostsim::ingress_named("302:-78");
@@ -159,7 +159,7 @@ TEST(DmtCall, BitsMoveFromTonesThatACarrierHitsAndNoTrainingIsNeeded) {
   EXPECT_EQ(bits(after), bits(before));
   EXPECT_LT(after.bits[70], before.bits[70]);  // 70 tones of 4.3125 kHz: 301.9 kHz
   EXPECT_GT(after.margin_db, 0);
-  // Whatever was wrong was so while the carrier was new.
+  // All errors occurred while the carrier was new.
   const std::uint64_t wrong = call.remote.wrong + call.central.wrong;
   const std::uint32_t crc_errors = after.crc_errors;
   call.run(1);
@@ -167,7 +167,7 @@ TEST(DmtCall, BitsMoveFromTonesThatACarrierHitsAndNoTrainingIsNeeded) {
   EXPECT_EQ(call.remote_instruments().crc_errors, crc_errors);
 }
 
-// Crosstalk over the whole band: no bit can go anywhere.
+// Crosstalk over the whole band: bits cannot move to any tone.
 TEST(DmtCall, LossOfMarginOnEveryToneLeadsToAFastRetrainAtALowerRate) {
   LoopConfig c = loop("T1.601 7", "24 ISDN");
   c.disturbers_from_s = 2;

@@ -13,7 +13,7 @@
 
 namespace offhook::test {
 
-/// kbit/s of one loop under one noise.
+/// kbit/s of one loop with one noise.
 struct ReferenceRate {
   std::string cable, noise;
   int lite_down, full_down, up;
@@ -28,7 +28,7 @@ inline std::filesystem::path dsl_reference() {
   return "../shared/dsl/reference_rates.txt";
 }
 
-/// Every cell; none where the file is absent.
+/// Every cell; empty if the file is absent.
 inline std::vector<ReferenceRate> reference_rates() {
   std::vector<ReferenceRate> all;
   std::ifstream in(dsl_reference());

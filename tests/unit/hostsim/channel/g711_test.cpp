@@ -5,7 +5,7 @@
 
 #include "tests/unit/hostsim/channel/tone.h"
 
-// spandsp's own, as the reference; its headers need one another in this order, and <cmath> before them all.
+// spandsp itself is the reference; its headers need one another in this order, and <cmath> before all of them.
 // clang-format off
 #include <spandsp/telephony.h>
 #include <spandsp/bit_operations.h>
@@ -30,7 +30,7 @@ TEST(G711, RoundTripOfEveryOctetGivesTheSameValue) {
   for (int c = 0; c < 256; ++c) {
     const auto octet = static_cast<std::uint8_t>(c);
     const int back = mu_law_encode(mu_law_decode(octet));
-    EXPECT_EQ(back, octet == 0x7F ? 0xFF : octet);  // minus zero and zero are one value
+    EXPECT_EQ(back, octet == 0x7F ? 0xFF : octet);  // minus zero and zero are the same value
     EXPECT_EQ(mu_law_decode(mu_law_encode(mu_law_decode(octet))), mu_law_decode(octet));
     EXPECT_EQ(a_law_encode(a_law_decode(octet)), octet);
   }

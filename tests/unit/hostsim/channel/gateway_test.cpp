@@ -18,7 +18,7 @@ double sine(double hz, double dbm0, double t) {
   return dbm0_to_peak(dbm0) * std::sin(test::kTwoPi * hz * t);
 }
 
-/// Mean levels of what comes out of both directions in the last half of the time.
+/// Mean levels of both outputs in the last half of the time.
 struct Out {
   double to_far = -400, to_near = -400;
 };

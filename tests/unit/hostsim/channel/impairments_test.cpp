@@ -24,7 +24,7 @@ LineConfig quiet() {
   return c;
 }
 
-/// What both ends hear of one signal.
+/// The signals that both ends receive for one input.
 struct Heard : FarEnd {
   Heard(const LineConfig& c, const Samples& sent) : sent_(sent), near(sent.size()) {
     Line line(c, 1, *this);
@@ -110,7 +110,7 @@ TEST(LineImpairments, WanderIsASineOfTheFarClocksRate) {
   c.wander_hz = 1;
   const Heard h(c, test::sine(2000, 20'000, 24'000));
   for (const Samples& x : {h.near, h.far}) {
-    // The phase swings by 50e-6 / (2 pi) seconds either way: 5.73 degrees of 2000 Hz.
+    // The phase swings by +-50e-6 / (2 pi) seconds: 5.73 degrees of 2000 Hz.
     double least = 360, most = -360, middle = degrees_of(x, 2000, 8'000);
     for (std::size_t at = 8'000; at + 800 < 16'800; at += 100) {
       const double off = std::remainder(degrees_of(x, 2000, at) - middle, 360);

@@ -13,7 +13,7 @@ namespace {
 
 using Samples = std::vector<std::int16_t>;
 
-/// Plays what it was given, then silence; keeps what it hears.
+/// Plays the given samples, then silence; keeps its input.
 struct Recorder : FarEnd {
   explicit Recorder(Samples to_send = {}) : sent(std::move(to_send)) {}
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override {
@@ -26,7 +26,7 @@ struct Recorder : FarEnd {
   std::size_t at = 0;
 };
 
-/// Nothing but the channel: no echo, noise or codec.
+/// The channel alone: no echo, noise or codec.
 LineConfig clean() {
   LineConfig c;
   c.loss_db = 0;
@@ -61,7 +61,7 @@ TEST(Line, LossIsExactInBothDirections) {
     }
 }
 
-// The line's memory wraps every half second: not one sample may be lost there, whatever the delay.
+// The line's memory wraps every half second: no sample may be lost there with any delay.
 TEST(Line, ALongerDelayGivesTheSameSamplesLater) {
   const auto x = test::sine(1234, 20'000, 40'000);
   LineConfig c = clean();
@@ -120,7 +120,7 @@ TEST(Line, DelayIsWhatItSaysInBothDirections) {
 
 /// Peak deviation of the phase of a tone from its mean over a second, in degrees.
 double phase_deviation_deg(const Samples& heard, double hz, double jitter_hz) {
-  // Blocks of a twentieth of the jitter's period see its sine nearly undamped.
+  // Blocks of a twentieth of the jitter's period show its sine nearly undamped.
   const auto span = static_cast<std::size_t>(8000 / jitter_hz / 20);
   double peak = 0;
   const double mean = std::arg(test::cosine_in(heard, hz, 8'000, 8'000));
@@ -170,7 +170,7 @@ TEST(Line, ASlipHearsSamplesTwiceOrLosesThem) {
       ASSERT_EQ(b.far[i], a.far[i]);
       ASSERT_EQ(b.near[i], a.near[i]);
     }
-    for (std::size_t i = 4'300; i < 7'900; ++i) {  // the resamplers' taps past the slip
+    for (std::size_t i = 4'300; i < 7'900; ++i) {  // the resamplers' taps after the slip
       ASSERT_EQ(b.far[i], a.far[i - static_cast<std::size_t>(samples)]) << samples << " at " << i;
       ASSERT_EQ(b.near[i], a.near[i - static_cast<std::size_t>(samples)]) << samples << " at " << i;
     }
@@ -207,7 +207,7 @@ TEST(Line, NearEchoComesBackAtItsLevelAndDelayAtBothEnds) {
   const Ends e = run(c, x, x);
   for (std::size_t i = 0; i < 4'000; ++i) {
     const double expected = i < Line::kEchoDelay ? 0 : x[i - Line::kEchoDelay] * std::pow(10, -12.0 / 20);
-    ASSERT_NEAR(e.near[i], expected, 1.5) << i;  // and 100 dB down, the other end
+    ASSERT_NEAR(e.near[i], expected, 1.5) << i;  // and the other end 100 dB lower
     ASSERT_NEAR(e.far[i], expected, 1.5) << i;
   }
 }
@@ -225,7 +225,7 @@ TEST(Line, FarEchoComesBackAfterTheRoundTripAtTwiceTheLossPlusItsOwn) {
   e = run(c, Samples(4'000), x);
   EXPECT_NEAR(centre(e.far, 900, 800), 500 + 800, 0.3);
   EXPECT_NEAR(10 * std::log10(energy(e.far, 900, 800) / sent), -(2 * 4 + 15), 0.1);
-  // The listener echo: the near end hears it a second time, three ways through the line and two hybrids later.
+  // The listener echo: the near end hears it again after three trips through the line and two hybrids.
   EXPECT_NEAR(centre(e.near, 1'300, 800), 500 + 1'200, 0.5);
   EXPECT_NEAR(10 * std::log10(energy(e.near, 1'300, 800) / sent), -(3 * 4 + 2 * 15), 0.1);
 }
@@ -277,7 +277,7 @@ TEST(Line, FrequencyOffsetMovesAToneExactlyAndLeavesNoImage) {
       const auto early = test::cosine_in(heard, 1000 + offset, 8'000, 16'000);
       const auto late = test::cosine_in(heard, 1000 + offset, 456'000, 16'000);
       EXPECT_NEAR(test::db(std::abs(early) / 20'000), 0, 0.1);
-      EXPECT_NEAR(std::arg(late / early), 0, 1e-4);  // 56 s: the frequency is right within 3e-7 Hz
+      EXPECT_NEAR(std::arg(late / early), 0, 1e-4);  // 56 s: the error of the frequency is at most 3e-7 Hz
       EXPECT_LT(test::residue_db(heard, 1000 + offset, 8'000, 16'000), -55);
     }
   }
@@ -413,7 +413,7 @@ TEST(Line, EachNumberHasTheLimitsThatItsRefusalNames) {
   using C = LineConfig;
   const auto refusal = [](const Limit& limit, double value) -> std::string {
     LineConfig c;
-    c.delay_ms = 20;  // a slip may lose what lies above the least delay: 11 ms
+    c.delay_ms = 20;  // a slip may lose samples beyond the least delay: 11 ms
     c.*limit.value = value;
     Recorder far;
     try {

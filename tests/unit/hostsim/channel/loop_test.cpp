@@ -20,7 +20,7 @@ namespace {
 using C = std::complex<double>;
 constexpr double kTwoPi = 2 * std::numbers::pi;
 
-/// Amplitude and phase of exp(i 2 pi turns n) in y, samples from to from + n - 1, under a Hann window.
+/// Amplitude and phase of exp(i 2 pi turns n) in y, samples from to from + n - 1, with a Hann window.
 template <class T>
 C tone_in(const std::vector<T>& y, double turns, std::size_t from, std::size_t n) {
   C sum = 0;
@@ -32,7 +32,7 @@ C tone_in(const std::vector<T>& y, double turns, std::size_t from, std::size_t n
   return 2.0 * sum / static_cast<double>(n);
 }
 
-/// A far end that sends a cosine and keeps what it hears.
+/// A far end that sends a cosine and keeps its input.
 struct Cosine {
   std::size_t tx, rx;  // samples of a period
   double turns, amplitude;
@@ -68,7 +68,7 @@ struct Heard {
   Cosine far;
 };
 
-/// The near end at the customer sends `up_hz`, the far one at the exchange `down_hz`; 0 Hz is silence.
+/// The near end at the customer sends `up_hz`, the far end at the exchange `down_hz`; 0 Hz is silence.
 Heard run(const LoopConfig& c, double up_hz, double down_hz, std::size_t periods, std::size_t cut = 64,
           double amplitude = 8000) {
   const std::size_t ratio = c.downstream_hz / kUpstreamHz;
@@ -85,7 +85,7 @@ Heard run(const LoopConfig& c, double up_hz, double down_hz, std::size_t periods
 }
 
 TEST(Path, FollowsItsResponseBetweenTheClocks) {
-  // A second-order low pass with a delay, at rates that have no whole ratio.
+  // A second-order low pass with a delay, at rates without a whole ratio.
   const auto response = [](double hz) {
     const C s(0, hz / 120e3);
     return std::exp(C(0, -kTwoPi * hz * 50e-6)) / (1.0 + 1.2 * s + s * s) / (1.0 + std::exp((hz - 500e3) / 10e3));
@@ -157,8 +157,8 @@ TEST(Loop, PassesATonePerDirectionWithTheGainOfTheCable) {
 }
 
 TEST(Loop, GainPutsWhatIsReceivedAtItsLevel) {
-  // All tones of the reference at their nominal power are -17 dB of full scale by definition; one tone of the same
-  // power as one of them is down by their weighted number. Twice the gain for half the level.
+  // By definition all tones of the reference at their nominal power are -17 dB of full scale; one such tone is lower by
+  // their weighted number. Half the level needs twice the gain.
   LoopConfig a = quiet(), b = quiet();
   b.front_end.receive_rms_dbfs = a.front_end.receive_rms_dbfs - 20;
   Cosine silent{4, 1, 0, 0};
@@ -175,18 +175,18 @@ TEST(Loop, GainPutsWhatIsReceivedAtItsLevel) {
 TEST(Loop, EchoComesThroughTheHybridAtItsLossWhereTheFiltersMeet) {
   LoopConfig c = quiet();
   c.front_end.hybrid_loss_db = 20;
-  c.cable = cable_named("26:3");  // little gain at the receiver, so that the echo does not clip
+  c.cable = cable_named("26:3");  // low gain at the receiver, so that the echo does not clip
   const Heard r = run(c, 130e3, 0, 40'000);
   Cosine silent{4, 1, 0, 0};
   Loop loop(c, 7, silent.pump());
-  // What a volt is at the receiver: its gain at a frequency over the path's.
+  // A volt at the receiver: its gain at a frequency relative to the path's.
   const double units = std::abs(loop.gain(Direction::kDown, 3e5)) /
                        std::abs(insertion_gain(c.cable, 3e5) * std::pow(coupling(c.front_end, 3e5), 2));
   const auto through = [&](double f) {
     return split_filter(c.front_end, Direction::kUp, 1104e3, f) *
            split_filter(c.front_end, Direction::kDown, 1104e3, f) * std::abs(coupling(c.front_end, f)) / 10;
   };
-  // The path's response lasts 0.5 ms and the filters ring a little longer: 1 % beside their edge.
+  // The path's response lasts 0.5 ms and the filters ring a little longer: 1 % at their edge.
   for (const double f : {130e3, 276e3 - 130e3})
     EXPECT_NEAR(std::abs(tone_in(r.near, f / 1104e3, 40'000, 65'536)) / 8000 / (units * through(f)), 1, 0.02) << f;
 }
@@ -202,7 +202,7 @@ TEST(Loop, NoiseAtTheReceiverIsThatOfItsConfiguration) {
     double power = 0;
     constexpr std::size_t kPoints = 256, kBlocks = 1500;
     for (std::size_t b = 0; b < kBlocks; ++b) {
-      // Of a Hann window's amplitude: back to the density by its equivalent noise bandwidth of 1.5 bins.
+      // From a Hann window's amplitude to the density, with its equivalent noise bandwidth of 1.5 bins.
       power += std::norm(tone_in(r.near, hz / 1104e3, 2000 + b * kPoints, kPoints)) / 4;
     }
     const double got = power / kBlocks * 2 * kPoints / 1104e3 / 1.5;
@@ -212,7 +212,7 @@ TEST(Loop, NoiseAtTheReceiverIsThatOfItsConfiguration) {
 
 TEST(Loop, DisturbersBeginAtTheirTimeAndACarrierHasItsLevel) {
   LoopConfig c = quiet();
-  c.ingress = ingress_named("200:-50, 20:-50");  // the second one outside the downstream band
+  c.ingress = ingress_named("200:-50, 20:-50");  // the second one is outside the downstream band
   c.disturbers_from_s = 0.01;
   Cosine silent{4, 1, 0, 0};
   Loop loop(c, 1, silent.pump());
@@ -222,7 +222,7 @@ TEST(Loop, DisturbersBeginAtTheirTimeAndACarrierHasItsLevel) {
   loop.exchange(played.data(), captured.data(), kPeriods);
   const std::size_t from = 11040;
   EXPECT_TRUE(std::all_of(captured.begin(), captured.begin() + from, [](int s) { return s == 0; }));
-  // Volts of -50 dBm across 100 ohm, by the receiver's gain: what a known tone of the far end is amplified by.
+  // Volts of -50 dBm across 100 ohm times the receiver's gain: the amplification of a known tone of the far end.
   const double hz = 200e3;
   const double per_volt = std::abs(loop.gain(Direction::kDown, hz)) / std::abs(insertion_gain(c.cable, hz)) * 32768 /
                           c.front_end.full_scale_volts / std::norm(coupling(c.front_end, hz));
@@ -242,7 +242,7 @@ TEST(Loop, FarClockMovesTheToneByItsDifference) {
   const C a = tone_in(r.near, down / 1104e3, 20'000, 32'768), b = tone_in(r.near, down / 1104e3, 240'000, 32'768);
   const double turns = std::remainder(std::arg(b / a) / kTwoPi - down * 80e-6 * 220'000 / 1104e3, 1.0);
   EXPECT_NEAR(turns, 0, 2e-3);
-  // And the far end has been given as much more.
+  // And the far end has received the same number more.
   EXPECT_NEAR(static_cast<double>(r.far.heard.size()), 80'000 * (1 + 80e-6), 1.0 * Loop::kFarBlock);
 }
 

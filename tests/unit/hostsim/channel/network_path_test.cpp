@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint8_t kSilence = 0xFF;
 constexpr std::size_t kSecond = 8000;
 
-// The octets 0 to 250 over and over: a place and its octet are known from each other.
+// The octets 0 to 250 repeatedly: place and octet determine each other.
 std::uint8_t octet(std::size_t n) {
   return static_cast<std::uint8_t>(n % 251);
 }

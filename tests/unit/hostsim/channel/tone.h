@@ -12,7 +12,7 @@ namespace offhook::hostsim::test {
 
 inline constexpr double kTwoPi = 6.283185307179586476925;
 
-/// n samples of a sine, from sample `first` on.
+/// n samples of a sine, beginning with sample `first`.
 inline std::vector<std::int16_t> sine(double hz, double peak, std::size_t n, std::size_t first = 0) {
   std::vector<std::int16_t> x(n);
   for (std::size_t i = 0; i < n; ++i)
@@ -21,8 +21,8 @@ inline std::vector<std::int16_t> sine(double hz, double peak, std::size_t n, std
   return x;
 }
 
-/// Amplitude and phase of the cosine of frequency hz in x[first, first + n): a least-squares fit, exact when the
-/// frequency is.
+/// Amplitude and phase of the cosine of frequency hz in x[first, first + n): a least-squares fit, exact for the exact
+/// frequency.
 template <class Sample>
 std::complex<double> cosine_in(const std::vector<Sample>& x, double hz, std::size_t first, std::size_t n) {
   double cc = 0, cs = 0, ss = 0, xc = 0, xs = 0;
@@ -35,7 +35,7 @@ std::complex<double> cosine_in(const std::vector<Sample>& x, double hz, std::siz
   return {(xc * ss - xs * cs) / det, -(xs * cc - xc * cs) / det};
 }
 
-/// Power of what is left of x[first, first + n) when the cosine is taken out, against the cosine's, in dB.
+/// Power of the rest of x[first, first + n) without the cosine, relative to the cosine's, in dB.
 template <class Sample>
 double residue_db(const std::vector<Sample>& x, double hz, std::size_t first, std::size_t n) {
   const std::complex<double> z = cosine_in(x, hz, first, n);

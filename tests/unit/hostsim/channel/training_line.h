@@ -32,7 +32,7 @@ class TrainingLine {
     receiver_->search();
   }
 
-  /// Until the receiver is ready, and past SEGUE; then `symbols` of MEDLEY. @return whether it came that far
+  /// Runs until the receiver is ready and SEGUE is over, then for `symbols` of MEDLEY. @return false if it failed
   bool run(int symbols) {
     int segue = 0;
     bool in_medley = false;
@@ -67,7 +67,7 @@ class TrainingLine {
   }
 
   double snr_db(int tone) const { return -10 * std::log10(error_[tone] / (medley_symbols_ - kSettle)); }
-  /// What loop and noise alone leave.
+  /// The limit of loop and noise alone.
   double loop_snr_db(int tone) const {
     const auto d = ratio_ > 1 ? hostsim::Direction::kDown : hostsim::Direction::kUp;
     const double hz = tone * 4312.5;

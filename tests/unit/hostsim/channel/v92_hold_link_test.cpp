@@ -51,7 +51,7 @@ class Calls : public hostsim::DigitalEnd {
   }
   modem::Modem& analogue() { return analogue_; }
   modem::Modem& digital() { return digital_; }
-  /// Both directions carry 0, 1, 2, ... without end.
+  /// Both directions carry 0, 1, 2, ... endlessly.
   size_t received(int direction) const { return received_[direction]; }
   bool all_right() const { return all_right_; }
 
@@ -105,7 +105,7 @@ TEST(V92HoldLink, StandsStillWhileTheCallIsOnHoldAndGoesOnWhereItWas) {
     EXPECT_EQ(calls.digital().lapm_status().timeouts, timeouts[1]);
     const size_t before[] = {calls.received(0), calls.received(1)};
     ASSERT_EQ(oh_v90_hold(asker, OH_HOLD_RESUME), 0);
-    // It is never anything but connected: no new XID, no new SABME, and so the roles of the first call.
+    // It stays connected: no new XID, no new SABME, and so the roles of the first call.
     for (double t = 0; t < 25 && !calls.in_data(); t += 0.05) {
       calls.run(0.05);
       ASSERT_TRUE(calls.connected());

@@ -23,7 +23,7 @@ V90Call::Options with_hold(uint8_t timeout) {
   return o;
 }
 
-/// A call whose two ends are told apart by who asks.
+/// A call whose two ends are distinguished by which one asks.
 class HoldCall {
  public:
   HoldCall(const V90Call::Options& o, bool analogue_asks) : call_(o), analogue_asks_(analogue_asks) {
@@ -42,7 +42,7 @@ class HoldCall {
   oh_pump_state pump_state(void* modem) {
     return (modem == call_.analogue() ? call_.analogue_status() : call_.digital_status()).state;
   }
-  /// @return whether it was so within the time
+  /// @return false if the time ran out
   bool until(void* modem, oh_hold_state wanted, double seconds) {
     for (const double end = call_.seconds() + seconds; call_.seconds() < end;) {
       call_.run(0.01);
@@ -99,7 +99,7 @@ TEST_P(V92Hold, IsGrantedAndLeftByPhase1WithTheRolesItGives) {
   hold.expect_data();
 }
 
-// offhook/pump.h: what holds a pump of any kind.
+// offhook/pump.h: the rules for pumps of any kind.
 TEST_P(V92Hold, IsOrderedAllowedAndSeenByThePumpsType) {
   HoldCall hold(with_hold(0), GetParam());
   ASSERT_TRUE(hold.connected());
@@ -115,7 +115,7 @@ TEST_P(V92Hold, IsOrderedAllowedAndSeenByThePumpsType) {
     EXPECT_EQ(status.hold, modem == hold.asker() ? OH_HOLD_AWAY : OH_HOLD_WAITING);
     EXPECT_EQ(status.hold_timeout, kThirtySeconds);
   }
-  // Who knows the status of the version before gets no more than that.
+  // A caller that knows the status of the previous version gets only that.
   oh_pump_status older;
   older.struct_size = offsetof(oh_pump_status, hold);
   older.hold = OH_HOLD_DENIED;
@@ -178,7 +178,7 @@ TEST_P(V92Hold, IsEndedByAHangUp) {
   EXPECT_TRUE(hold.until_both_idle(6));
 }
 
-// 9.10.2.1: QC whose UQTS has the code 1111, from an analogue modem that is away. None of ours sends it.
+// 9.10.2.1: QC whose UQTS has the code 1111, from an analogue modem that is away. None of our modems sends it.
 TEST(V92HoldEnds, WhereTheOneWhoIsAwaySaysSoByQc) {
   for (const bool clears : {true, false}) {
     HoldCall hold(with_hold(kThirtySeconds), true);
@@ -207,7 +207,7 @@ TEST(V92HoldEnds, WhereTheOneWhoIsAwaySaysSoByQc) {
   }
 }
 
-// Both subscribers have a call at once: the digital modem gives way.
+// Both subscribers have a call at the same time: the digital modem yields.
 TEST_P(V92Hold, OfBothAtOnceIsTheAnalogueModems) {
   HoldCall hold(with_hold(kThirtySeconds), GetParam());
   ASSERT_TRUE(hold.connected());
@@ -246,7 +246,7 @@ TEST_P(V92Hold, WorksOverLinesThatDiffer) {
   }
 }
 
-// A retrain begins with the same tone and is still one.
+// A retrain begins with the same tone, but is still a retrain.
 TEST_P(V92Hold, IsNoRetrain) {
   HoldCall hold(with_hold(kThirtySeconds), GetParam());
   ASSERT_TRUE(hold.connected());

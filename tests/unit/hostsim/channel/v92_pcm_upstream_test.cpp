@@ -77,7 +77,7 @@ TEST(V92PcmUpstream, RenegotiatesAndRetrainsFromEitherEnd) {
       EXPECT_GE(call.digital_status().rx_bit_rate, 40000u);
       const uint64_t before = call.up().bad_blocks();
       call.run(2);
-      // A few of the first data are wrong, of some 85 blocks.
+      // A few of the first data are wrong, about 85 blocks.
       EXPECT_LE(call.up().bad_blocks() - before, 6u);
     }
   }

@@ -24,7 +24,7 @@ V90Call::Options call_from_v8_on(bool analogue_calls) {
 
 struct Call {
   explicit Call(const V90Call::Options& o) : call(o) {}
-  /// @return seconds until both were in data mode, or -1
+  /// @return seconds until both are in data mode, or -1
   double connect(double most = 40) { return call.connect(most) ? call.seconds() : -1; }
   bool was_quick() { return oh_v90_was_quick(call.analogue()) != 0 && oh_v90_was_quick(call.digital()) != 0; }
   void expect_data() {
@@ -39,7 +39,7 @@ struct Call {
   V90Call call;
 };
 
-/// Options for a second call over the line of a first one.
+/// Options for a second call on the line of a first one.
 V90Call::Options after_a_call(const V90Call::Options& o, double* first_s = nullptr) {
   Call first(o);
   const double seconds = first.connect();
@@ -83,7 +83,7 @@ TEST_P(V92QuickConnect, WorksOverLinesThatDiffer) {
   }
 }
 
-/// Where V, 0, V, -V, -0, -V (8.3.6, and Sd of V.90 8.4.4) begins to be sent ten times over, from `from` on; or none.
+/// The first place after `from` where V, 0, V, -V, -0, -V (8.3.6; Sd of V.90 8.4.4) is sent ten times in a row.
 std::optional<size_t> six_points(const std::vector<uint8_t>& sent, uint8_t ucode, size_t from) {
   const auto at = [&](size_t n) { return v90::pcm_of(v90::Law::kMu, sent[n]); };
   for (size_t n = from; n + 60 <= sent.size(); ++n) {
@@ -128,7 +128,7 @@ TEST_P(V92QuickConnect, AFarEndWithoutItIsMetByV8) {
   }
 }
 
-// The line is dead for half a second, at any moment of the start-up: there is data mode in the end.
+// The line is dead for half a second, at any time in the start-up: in the end there is data mode.
 TEST_P(V92QuickConnect, WhatIsLostEndsInDataAllTheSame) {
   const V90Call::Options both = after_a_call(call_from_v8_on(GetParam()));
   for (double at = 1.25; at < 4.5; at += 0.25) {

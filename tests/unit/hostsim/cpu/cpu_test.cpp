@@ -39,7 +39,7 @@ TEST(Cpu, ReleaseFromAProgramPreemptsAtThatVeryInstant) {
   Cpu cpu(engine);
   EntityId high = kNoEntity;
   Segments high_job({3}), low_job({10, 10}, [&](std::size_t segment) {
-    if (segment < 2) cpu.release(high);  // once as it starts, once between its segments
+    if (segment < 2) cpu.release(high);  // once when it starts, once between its segments
   });
   high = cpu.add_thread("high", FixedPriority{9, 0}, high_job);
   const EntityId low = cpu.add_thread("low", FixedPriority{8, 0}, low_job);
@@ -114,14 +114,14 @@ TEST(Cpu, TwoCpusOfOneEngineSeeEachOthersReleasesBeforeTheyDispatch) {
   Segments a_job({10}, {}), low_job({50}), high_job({5});
   EntityId high = kNoEntity;
   Segments sender({10}, [&](std::size_t segment) {
-    if (segment == 1) second.release(high);  // as its job ends at 10
+    if (segment == 1) second.release(high);  // when its job ends at 10
   });
   const EntityId s = first.add_thread("s", FixedPriority{8, 0}, sender);
   const EntityId low = second.add_thread("low", FixedPriority{8, 0}, low_job);
   high = second.add_thread("high", FixedPriority{9, 0}, high_job);
   Once start([&](Ns) { first.release(s); }), also([&](Ns) { second.release(low); });
   engine.at(0, start);
-  engine.at(10, also);  // low is released at 10 too, and must not start before high
+  engine.at(10, also);  // low is also released at 10, and must not start before high
   Recorder recorder(second);
   engine.run_until(1000);
   EXPECT_THAT(recorder.events, ElementsAre("10 high start", "15 high finish", "15 low start", "65 low finish"));
@@ -204,12 +204,12 @@ TEST(Cpu, APolicyIsToldOfEachMoveToAnotherCpu) {
   engine.run_until(9);
   EXPECT_EQ(cpu.running(0), t);
   EXPECT_THAT(told, ElementsAre(0));
-  engine.run_until(11);  // the other one, pinned there, takes CPU 0 from it
+  engine.run_until(11);  // the other thread, pinned to CPU 0, takes it
   EXPECT_EQ(cpu.running(1), t);
   EXPECT_THAT(told, ElementsAre(0, 1));
 }
 
-// Rialto and Rez are schedulers of one CPU, the first.
+// Rialto and Rez schedule one CPU only, the first.
 TEST(Cpu, AThreadThatGetsAPolicyOfOneCpuGoesThere) {
   Engine engine;
   Cpu cpu(engine, Admission::kRequired, 2);
@@ -277,7 +277,7 @@ TEST(Rows, OfAnInstantAreToldInTheOrderOfS9ThenOfDeclaration) {
       {kFinish, 3}, {kMiss, 2}, {kReplenish, 1}, {kThrottle, 0}, {kPreempt, 4}, {kStart, 1}, {kResume, 5}};
   Rows rows;
   rows.set_observer(&told);
-  for (std::size_t first = 0; first < ordered.size(); ++first) {  // each rotation, from the last to the first
+  for (std::size_t first = 0; first < ordered.size(); ++first) {  // each rotation, beginning with the last thread
     for (std::size_t k = ordered.size(); k-- > 0;) {
       const auto& [kind, id] = ordered[(first + k) % ordered.size()];
       rows.note(id, kind);

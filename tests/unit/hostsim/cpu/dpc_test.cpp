@@ -25,19 +25,19 @@ class DpcImportances : public testing::Test {
   void at(Ns when, EntityId id) {
     at(when, [this, id](Ns) { cpu_.release(id); });
   }
-  /// An interrupt of no length on this CPU queues the DPC.
+  /// An interrupt of length 0 on this CPU queues the DPC.
   void from(int on, Ns when, EntityId id) {
     at(when, cpu_.add_interrupt({"irq", 1, id, on}, programs_.emplace_back(std::vector<Ns>{1})));
   }
   void spin() {
     for (const int on : {0, 1}) cpu_.release(cpu_.add_thread("spin", FixedPriority{8, 0}, spinner_[on], kNever, on));
   }
-  /// Eight DPCs a clock interval, so that more than 3 come in each.
+  /// Eight DPCs in a clock interval, so that more than 3 come in each.
   void be_busy() {
     const EntityId busy = cpu_.add_dpc({"busy"}, busy_);
     for (Ns t = 0; t < 100; t++) at(12 * t, busy);
   }
-  /// The starts of these, until 1000.
+  /// Their starts, until 1000.
   std::vector<std::string> starts_of(const std::string& name) {
     for (Ns t = 100; t < 1000; t += 100) {
       for (const int on : {0, 1}) at(t, [this, on](Ns) { cpu_.clock_tick(on); });
@@ -71,17 +71,17 @@ TEST_F(DpcImportances, LowImportanceWaitsForTheClockWhileManyDpcsCome) {
   spin();
   be_busy();
   const EntityId low = dpc("low", DpcImportance::kLow);
-  at(250, low);  // right behind a busy one at 240, so the queue is empty; the next one, at 252, empties it for both
+  at(250, low);  // after a busy one at 240 the queue is empty; the next DPC, at 252, empties it for both
   EXPECT_THAT(starts_of("low"), ElementsAre("252 low start"));
 }
 
 TEST_F(DpcImportances, LowImportanceWaitsForTheClockWhenNoOtherComes) {
   spin();
   const EntityId busy = cpu_.add_dpc({"busy"}, busy_);
-  for (Ns t = 110; t < 120; t++) at(t, busy);  // ten in the interval before: a rate of 5
+  for (Ns t = 110; t < 120; t++) at(t, busy);  // ten in the previous interval: a rate of 5
   const EntityId low = dpc("low", DpcImportance::kLow);
   at(250, low);
-  at(450, low);  // by now the rate has sunk to 1: requested at once
+  at(450, low);  // the rate has fallen to 1: requested at once
   EXPECT_THAT(starts_of("low"), ElementsAre("300 low start", "450 low start"));
 }
 
@@ -115,7 +115,7 @@ TEST_F(DpcImportances, OnAnIdleCpuEveryDpcRunsAtOnce) {
   EXPECT_THAT(starts_of("there"), ElementsAre("121 there start"));
 }
 
-// A handler of 4 at priority 50 behind a stub of 1: it is in the way of what is below 50 only.
+// A handler of 4 at priority 50 after a stub of 1: it delays only threads below 50.
 TEST(ThreadedInterrupt, LeavesAStubAtInterruptLevelAndReleasesItsDpcWhenTheThreadIsDone) {
   Engine engine;
   Cpu cpu(engine);

@@ -11,7 +11,7 @@
 
 namespace offhook::hostsim {
 
-/// Each job runs these segments; `at_begin(n)` is called when segment n begins (n = 0, 1 ...) and when the job ends.
+/// Each job runs these segments; calls `at_begin(n)` when segment n begins (n = 0, 1 ...) and when the job ends.
 class Segments final : public Program {
  public:
   explicit Segments(std::vector<Ns> costs, std::function<void(std::size_t)> at_begin = {})
@@ -56,7 +56,7 @@ class Periodic final : public Event {
   Ns period_;
 };
 
-/// "12 audio start" and so on.
+/// "12 audio start" etc.
 class Recorder final : public CpuObserver {
  public:
   explicit Recorder(Cpu& cpu) : cpu_(cpu) { cpu.set_observer(this); }

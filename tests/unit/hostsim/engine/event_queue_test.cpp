@@ -21,7 +21,7 @@ TEST(EventQueue, GivesTheOrderOfAStableSortWhateverIsPutBetweenTheTakes) {
   std::mt19937 random(1);
   std::vector<Numbered> events(4000);
   EventQueue queue;
-  std::vector<std::pair<Ns, Event*>> expected;  // sorted by time, those of one time in the order of insertion
+  std::vector<std::pair<Ns, Event*>> expected;  // sorted by time; equal times in the order of insertion
   Ns now = 0;
   std::size_t next = 0;
   while (next < events.size() || !expected.empty()) {

@@ -18,7 +18,7 @@ TEST(Random, WordsAreThePublishedPhiloxVectors) {
 }
 
 TEST(Random, NormalsHaveTheSameBytesOnEveryBuild) {
-  // FNV-1a of 4096 normals; recorded once, from the build that passed the distribution tests below.
+  // FNV-1a of 4096 normals; recorded once, from a build that passed the distribution tests below.
   const Random random(20260101, 7);
   std::vector<float> x(4096);
   random.normals(3, x.data(), x.size());

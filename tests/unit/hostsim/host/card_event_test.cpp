@@ -33,8 +33,8 @@ TEST(CardEvent, GivesTheEngineEveryBlockThroughTheCallsPhases) {
   EXPECT_EQ(interrupts.size(), 799u);
   const oh_card ports = card.card();
   EXPECT_EQ(ports.ops->set_block(ports.self, 90), 0);
-  engine.run_until(11 * kSecond);  // dialling: 90 samples, 12.5 ms, from the block after the next end
-  // The block that ends at 2 s is the 800th; the one under way then has been latched as 90 already.
+  engine.run_until(11 * kSecond);  // dialling: 90 samples, 12.5 ms, from the block after the next block ends
+  // The block that ends at 2 s is the 800th; the current one has already been latched as 90 samples.
   EXPECT_EQ(interrupts.size(), 800u + 719u);
   EXPECT_EQ(interrupts.back(), 11 * kSecond - 12'500'000);
   const std::uint64_t before = card.position();

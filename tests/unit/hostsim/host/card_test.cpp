@@ -21,7 +21,7 @@ namespace {
 constexpr Ns kMs = 1'000'000;
 constexpr Ns kSecond = 1'000'000'000;
 
-/// Sends a counter and keeps what was played.
+/// Sends a counter and keeps the played samples.
 struct CountingLine : LineEnd {
   std::vector<std::int16_t> played;
   static std::int16_t sample(std::uint64_t position) { return static_cast<std::int16_t>(1 + position % 32003); }
@@ -189,7 +189,7 @@ TEST(SimulatedCard, AskingForAPositionRaisesNoInterruptBeforeItsTime) {
   card.sim->start(0);
   now = 100 * 125'000;
   EXPECT_EQ(card.ports.ops->rx_position(card.ports.self), 100u);
-  EXPECT_TRUE(card.interrupts.empty());  // the engine has not come to it yet
+  EXPECT_TRUE(card.interrupts.empty());  // the engine has not reached it yet
   card.sim->advance_to(now);
   EXPECT_EQ(card.interrupts, std::vector<Ns>{now});
 }
@@ -202,8 +202,8 @@ TEST(SimulatedCard, RefusesWhatNoCodecHas) {
   EXPECT_THROW(SimulatedCard({.clock_ppm = 1e9}, line.handle()), std::invalid_argument);
 }
 
-/// A driver and an echoing pump on the card: what the line hears does not depend on when anybody looked at the card,
-/// and the card's counts are those of the driver.
+/// A driver and an echoing pump on the card: the line's signal does not depend on the times at which the card is read,
+/// and the card's counts are the driver's.
 struct Loop {
   CountingLine line;
   SimulatedCard card;
@@ -274,7 +274,7 @@ TEST(SimulatedCard, SamplesDoNotDependOnWhenAnybodyLooks) {
   EXPECT_EQ(plain.pump_lost, watched.pump_lost);
   EXPECT_GT(plain.pump_lost, 1000u);
   EXPECT_GT(plain.card.counters().underrun_samples, 1000u);
-  // What overflowed is what the pump was told, but for what is not owed yet.
+  // The overflow equals the loss reported to the pump, except the samples not yet owed.
   const std::uint64_t position = plain.card.position();
   const std::uint64_t oldest = position - OH_MODEM_RING_SAMPLES;
   EXPECT_EQ(plain.card.counters().overrun_samples,

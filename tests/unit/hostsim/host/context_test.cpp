@@ -27,7 +27,7 @@ struct FixedCost final : ServiceCost {
   double phi() override { return 0.25; }
 };
 
-/// A card with blocks of 100 samples (12.5 ms), a driver and one context, for 100 ms.
+/// A card with blocks of 100 samples (12.5 ms), a driver and one context, run for 100 ms.
 class OneContext : public testing::Test {
  protected:
   void run(const char* text, Program* above = nullptr) {
@@ -119,7 +119,7 @@ TEST_F(OneContext, ThreadBelowASpinnerIsNeverServed) {
 TEST_F(OneContext, StrictReservationServesInItsSlotsOnly) {
   Spinner spinner;
   run("RES 1ms/5ms strict", &spinner);
-  // Slots of 1 ms at 0, 5, 10, 15 ms: the first block's quarter is done at 15.25 ms, all of it as the slot ends.
+  // Slots of 1 ms at 0, 5, 10, 15 ms: a quarter of the first block is done at 15.25 ms, all when the slot ends.
   EXPECT_EQ(at[OH_EV_SERVICE_BEGIN].at(0), 15'000'000);
   EXPECT_EQ(at[OH_EV_OUTPUT_READY].at(0), 15'250'000);
   EXPECT_EQ(at[OH_EV_SERVICE_END].at(0), 16'000'000);
@@ -141,7 +141,7 @@ TEST(TimerCallback, ExpiresWithTheClockInterruptAndIsLateByOneIn2Point4Percent) 
   events.resize(oh_event_log_read(&log, events.data(), events.size()));
   int late = 0;
   for (const oh_event& e : events) {
-    // One clock interrupt or two: 1e9/1024 ns, give or take the nanosecond of the tick grid.
+    // One clock interrupt or two: 1e9/1024 ns, within the nanosecond of the tick grid.
     const bool two = e.argument > 1'500'000;
     EXPECT_NEAR(e.argument, two ? 1'953'125 : 976'562.5, 1);
     late += two;

@@ -53,7 +53,7 @@ TEST(DeviceLoad, JitterMovesTransfersButNotTheirMean) {
 TEST(DeviceLoad, AboveTheClockItHoldsEveryInterruptOff) {
   Engine engine;
   Cpu cpu(engine);
-  // One transfer, at 10.002 ms: the handler of the tick at 10 ms was over at 10.001.
+  // One transfer, at 10.002 ms: the handler of the tick at 10 ms ended at 10.001.
   const Ns at = 10 * kMs + 2 * kUs;
   const auto controller = make_device_load(
       engine, cpu, {.every_ns = 1, .isr_ns = 40 * kMs, .level = 31, .begin_ns = at, .end_ns = at + 1}, 1, 0);
@@ -90,7 +90,7 @@ TEST(NetworkLoad, ASenderWithAWindowOfOneWaitsForTheReaderEachTime) {
   const Ns t = std::stoll(recorder.events.front());
   EXPECT_LT(t, 100);
   const auto at = [t](Ns after, const char* what) { return std::to_string(t + after) + " network" + what; };
-  // Interrupt to 5, DPC to 25, read by 35; what that allows arrives a round trip later.
+  // Interrupt until 5, DPC until 25, read by 35; the data that this permits arrive a round trip later.
   const std::vector<std::string> expected = {at(0, " start"),       at(5, " finish"),        at(5, " DPC start"),
                                              at(25, " DPC finish"), at(25, " reader start"), at(35, " reader finish"),
                                              at(435, " start"),     at(440, " finish")};
@@ -108,7 +108,7 @@ TEST(NetworkLoad, TheSenderFallsSilentWhileNobodyReads) {
   net->start();
   engine.run_until(50'000);
   EXPECT_EQ(net->transfers(), 3u);
-  EXPECT_EQ(cpu.cpu_time(thread), 50'000 - 3 * 25);  // and stole no more than that
+  EXPECT_EQ(cpu.cpu_time(thread), 50'000 - 3 * 25);  // and stole no more time than that
   engine.run_until(60'000);
   EXPECT_GT(net->transfers(), 20u);
 }
@@ -195,8 +195,8 @@ TEST(StolenTimeProbe, SeesGapsLongerThan2200nsBetweenReads550nsApart) {
 }
 
 TEST(StolenTimeProbe, CountsHitsAndMissesPerPeriodAcrossTheirEnds) {
-  // 120 us of the first period; 60 us on either side of the end of the second; none of the fourth, at whose end comes
-  // one more, for it looks at the time when it is interrupted only.
+  // 120 us of the first period; 60 us before and after the end of the second; none of the fourth, but one more at its
+  // end, because it reads the time only when it is interrupted.
   Polling p(120 * kUs, {500 * kUs, 1940 * kUs, 4 * kMs});
   p.engine.run_until(4200 * kUs);
   const auto& periods = p.probe.periods();
@@ -210,8 +210,8 @@ TEST(StolenTimeProbe, CountsHitsAndMissesPerPeriodAcrossTheirEnds) {
   EXPECT_DOUBLE_EQ(p.probe.missed_share(), 0.25);
 }
 
-// Segments come every 5 us and take 10 us each, so that the poll never runs dry. A round ends with the first poll that
-// is used up after 300 segments or 2 ms; the softirq has had its 2 ms then too, and a thread runs before ksoftirqd.
+// Segments come every 5 us and take 10 us each, so the poll never runs dry. A round ends with the first poll that is
+// used up after 300 segments or 2 ms; the softirq has then also had its 2 ms, and a thread runs before ksoftirqd.
 TEST(Napi, TheBudgetSaysHowLongARoundLasts) {
   for (const auto& [budget, segments] : {std::pair{64, 256}, {16, 208}, {128, 256}, {300, 300}}) {
     Engine engine;
@@ -237,7 +237,7 @@ TEST(Napi, TheBudgetSaysHowLongARoundLasts) {
       interrupts++;
       began = std::stoll(e);
     }
-    EXPECT_EQ(interrupts, 1);  // it is never switched on again
+    EXPECT_EQ(interrupts, 1);  // it is never enabled again
     ASSERT_EQ(resumes.size(), 1U);
     EXPECT_EQ(resumes[0] - began, 2 * kUs + segments * 10 * kUs) << "budget " << budget;
   }

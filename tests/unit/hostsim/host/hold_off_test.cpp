@@ -14,8 +14,8 @@ LatencyDistribution always(double ms) {
   return LatencyDistribution({{1, ms}});
 }
 
-/// A device with an ISR of 10 ns, a DPC of 20 and a thread of 30, interrupted at these times, on a host on which an ISR
-/// waits 1000 ns, a DPC 3000 and a thread 7000 in all.
+/// A device with an ISR of 10 ns, a DPC of 20 and a thread of 30, interrupted at these times, on a host where an ISR
+/// waits 1000 ns, a DPC 3000 and a thread 7000 in total.
 std::vector<std::string> device(std::initializer_list<Ns> interrupts) {
   const HostLatencies latencies{always(0.001), always(0.003), always(0.009), always(0.007)};
   Engine engine;
@@ -53,7 +53,7 @@ TEST(HoldOff, EachModalityStartsAfterItsLatencyAndWhatRanBeforeIt) {
 TEST(HoldOff, AnInterruptDuringTheWaitHasNoWaitOfItsOwn) {
   const auto events = starts(device({500, 4000}));
   EXPECT_EQ(std::count(events.begin(), events.end(), "4000 isr"), 1);
-  EXPECT_EQ(events.size(), 9u);  // one more ISR, DPC and thread, nothing held off again
+  EXPECT_EQ(events.size(), 9u);  // one more ISR, DPC and thread; nothing is held off again
 }
 
 TEST(HoldOff, TheSameSeedDrawsTheSameWaits) {

@@ -13,7 +13,7 @@ namespace {
 constexpr Ns kSecond = 1'000'000'000;
 constexpr int kClockLevel = 28;
 
-/// A host with a 1 ms timer on a clock of `hz`; intervals between its callbacks, ns.
+/// A host with a 1 ms timer on a clock of `hz`; the intervals between its callbacks in ns.
 struct Machine {
   Engine engine;
   Cpu cpu{engine};
@@ -45,7 +45,7 @@ struct Machine {
   }
 };
 
-/// Runs for `cost` whenever released.
+/// Runs for `cost` after each release.
 struct Work final : Program {
   Ns cost;
   bool entered = false;
@@ -89,11 +89,11 @@ TEST(Load, AnInterruptRoutineDelaysTheCallbackByWhatIsLeftOfIt) {
   machine.engine.at(10'500'000, raise);
   machine.engine.run_until(20'000'000);
   const auto intervals = machine.intervals();
-  // Callbacks begin 7 us after a tick: clock 2 us, timer DPC 5 us. The routine takes the CPU from 10.5 to 13 ms plus
-  // the ticks at 11, 12 and 13 ms that interrupt it, 2 us each; then come the timer DPC and the callback.
+  // Callbacks begin 7 us after a tick: clock 2 us, timer DPC 5 us. The routine has the CPU from 10.5 to 13 ms plus the
+  // ticks at 11, 12 and 13 ms that interrupt it, 2 us each; then the timer DPC and the callback run.
   const auto longest = *std::max_element(intervals.begin(), intervals.end());
   EXPECT_EQ(longest, 13'006'000u + 5'000 - 10'007'000);
-  // The expiries at 12 and 13 ms found the DPC queued already and are not made up for.
+  // The expiries at 12 and 13 ms found the DPC queued already and are not repeated later.
   EXPECT_EQ(std::count(intervals.begin(), intervals.end(), longest), 1);
 }
 
@@ -145,10 +145,10 @@ TEST(Load, AHighResolutionTimerComesEveryMillisecondWhateverTheClock) {
   while (oh_event_log_read(&log, &e, 1) == 1) {
     if (e.kind != OH_EV_TIMER_CALLBACK) continue;
     callbacks++;
-    // Where both interrupts come together the clock's is in front, 1 us.
+    // Where both interrupts coincide the clock's comes first, 1 us.
     exact += e.argument == 1'000'000 || e.argument == 1'001'000 || e.argument == 999'000;
   }
-  EXPECT_EQ(callbacks, 998);  // 999 expiries, the first has nothing before it
+  EXPECT_EQ(callbacks, 998);  // 999 expiries; the first has no predecessor
   EXPECT_EQ(exact, callbacks);
 }
 

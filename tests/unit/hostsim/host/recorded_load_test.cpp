@@ -6,7 +6,7 @@
 namespace offhook::hostsim {
 namespace {
 
-/// Starts and ends of what one thread at `priority` got beside the trace.
+/// Starts and ends of the CPU time of one thread at `priority` beside the trace.
 struct Watch final : Program {
   Ns next(Ns now) override {
     at.push_back(now);
@@ -30,7 +30,7 @@ std::shared_ptr<HostLoad> one_cpu(std::vector<HostLoad::Interval> intervals, Ns 
   return load;
 }
 
-/// When a thread released at 0 that needs 100 ns ends.
+/// The end of a thread that is released at 0 and needs 100 ns.
 Ns end_of_a_thread(int priority, std::vector<HostLoad::Interval> intervals, Ns from = 0) {
   Engine engine;
   Cpu cpu(engine);
@@ -46,7 +46,7 @@ Ns end_of_a_thread(int priority, std::vector<HostLoad::Interval> intervals, Ns f
 
 TEST(RecordedLoad, StealsFromThreadsBelowAndFromNoneAbove) {
   const std::vector<HostLoad::Interval> all = {{10, 20, 0}, {40, 5, 1}, {50, 200, 2}, {60, 300, 3}};
-  EXPECT_EQ(end_of_a_thread(95, all), 125);  // above FIFO 50: only interrupt and softirq
+  EXPECT_EQ(end_of_a_thread(95, all), 125);  // above FIFO 50: only the interrupt and the softirq
   EXPECT_EQ(end_of_a_thread(85, all), 325);  // below it
   EXPECT_EQ(end_of_a_thread(10, all), 625);  // below all
 }

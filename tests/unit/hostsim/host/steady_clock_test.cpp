@@ -25,7 +25,7 @@ struct Outcome {
   std::uint64_t transfers = 0, engine_events = 0;
 };
 
-/// Has nothing to do.
+/// Does nothing.
 class IdleProcessor final : public Processor {
   void settle(Ns) override {}
   void dispatch(Ns) override {}
@@ -35,7 +35,7 @@ struct Nobody final : CpuObserver {
   void on_event(Ns, EntityId, Kind) override {}
 };
 
-/// Some segments a job, and says when each begins and ends.
+/// Several segments in a job; reports the begin and end of each.
 class Segments final : public Event, public Program {
  public:
   Segments(Engine& engine, Cpu& cpu, Outcome& out, int number, Ns every, std::vector<Ns> costs)
@@ -71,7 +71,7 @@ class RandomHost {
  public:
   RandomHost(std::uint64_t seed, bool every_instant) : random_(seed, 1) {
     if (every_instant) engine_.attach(idle_);
-    // Slots and periods that share instants with the clock, and some that do not.
+    // Slots and periods that share some of their times with the clock.
     for (int i = 0, n = 1 + number(4); i < n; i++) {
       const Ns unit = number(3) == 0 ? kMs : 1 + number(1'000'000);
       std::vector<Ns> costs;
@@ -98,7 +98,7 @@ class RandomHost {
     }
   }
 
-  /// @param half_way  what happens then
+  /// @param half_way  is called in the middle
   template <typename HalfWay>
   Outcome run(const HalfWay& half_way) {
     constexpr int kSlices = 60;  // that end anywhere
@@ -160,7 +160,7 @@ TEST(SteadyClock, TakesFromEverybodyWhatItsInterruptsTook) {
   for (std::uint64_t seed = 1; seed <= kHosts; seed++) {
     const Outcome every = RandomHost(seed, true).run(), steady = RandomHost(seed, false).run();
     expect_equal(steady, every, seed);
-    RandomHost watched(seed, false);  // chains without instants, but a clock with events
+    RandomHost watched(seed, false);  // chains without times of their own, but a clock with events
     watched.cpu().set_observer(&nobody);
     all += watched.run().engine_events;
     ran += every.ran.size();
@@ -170,7 +170,7 @@ TEST(SteadyClock, TakesFromEverybodyWhatItsInterruptsTook) {
   EXPECT_LT(fewer + 500 * kHosts, all) << "clocks had their events, a thousand a host, and nothing was tested";
 }
 
-// A thread gets a policy that counts ticks, somebody begins to watch, or an interrupt is to last longer.
+// A thread gets a policy that counts ticks, an observer is added, or an interrupt becomes longer.
 TEST(SteadyClock, HasEventsAgainAsSoonAsSomebodyCouldTell) {
   Nobody nobody;
   for (std::uint64_t seed = 1; seed <= 40; seed++) {

@@ -59,7 +59,7 @@ struct Outcome {
   bool operator==(const Outcome& o) const { return log == o.log && seen == o.seen && times == o.times; }
 };
 
-/// A card, its driver in this context, a clock, a disk and threads above and below, by the seed.
+/// A card, its driver in this context, a clock, a disk and threads above and below it, chosen by the seed.
 Outcome run(const std::string& text, std::uint64_t seed, bool every_instant, bool observed) {
   const Random random(seed, 1);
   std::uint64_t draws = 0;
@@ -122,7 +122,7 @@ Outcome run(const std::string& text, std::uint64_t seed, bool every_instant, boo
   card_event.start();
 
   Outcome out;
-  for (Ns horizon = 0; horizon < kSecond / 4;) {  // slices that end anywhere
+  for (Ns horizon = 0; horizon < kSecond / 4;) {  // slices that end at any time
     engine.run_until(horizon += 3'654'321);
     const std::size_t n = oh_event_log_read(&log, events.data(), events.size());
     for (const oh_event& e : std::span(events).first(n)) out.log.emplace_back(e.time_ns, e.kind, e.id, e.argument);

@@ -34,13 +34,13 @@ struct Seen final : CpuObserver {
   std::vector<std::tuple<Ns, EntityId, Kind>> all;
 };
 
-/// Has nothing to do.
+/// Does nothing.
 class IdleProcessor final : public Processor {
   void settle(Ns) override {}
   void dispatch(Ns) override {}
 };
 
-/// Clock, timer, a network, two disks, threads of random priorities, with and without quanta and deadlines.
+/// Clock, timer, a network, two disks, threads of random priorities, some with quanta and deadlines.
 class RandomHost {
  public:
   RandomHost(std::uint64_t seed, bool every_instant, bool observed = false) : random_(seed, 1) {
@@ -54,7 +54,7 @@ class RandomHost {
       threads_.back()->start(cpu_.add_thread("thread", policy(), *threads_.back(), number(2) == 0 ? kNever : 5 * kMs));
     }
     if (number(2) == 0) cpu_.release(cpu_.add_thread("spinner", FixedPriority{number(12), 20 * kMs}, spinner_));
-    // What writes to the log by itself goes through its own instants.
+    // A part that itself writes to the log has events of its own.
     timer_.emplace(cpu_, number(2) == 0 ? &log_ : nullptr, kMs, number(20) * kUs, (number(3) - 1) * 5 * kUs);
     clock_.emplace(engine_, cpu_, number(2) == 0 ? 1000 : 1024, 28, number(4) * kUs);
     clock_->set_listener(&*timer_);
@@ -78,7 +78,7 @@ class RandomHost {
   Outcome run(Ns lasts) {
     Outcome out;
     std::vector<oh_event> events(ring_.size());
-    for (Ns horizon = 0; horizon < lasts;) {  // slices that end anywhere
+    for (Ns horizon = 0; horizon < lasts;) {  // slices that end at any time
       engine_.run_until(horizon += 7'654'321);
       const std::size_t n = oh_event_log_read(&log_, events.data(), events.size());
       for (const oh_event& e : std::span(events).first(n)) out.log.emplace_back(e.time_ns, e.kind, e.id, e.argument);
@@ -141,7 +141,7 @@ TEST(Unbroken, RandomHostsHaveTheSameLogAndTheSameTimes) {
   EXPECT_LT(fewer, all) << "no chain ran unbroken, and nothing was tested";
 }
 
-/// A network beside a thread of priority 10 that works all the time, or none: its log, and what the engine handled.
+/// A network, with or without a priority-10 thread that never blocks: its log, and the number of engine events.
 Outcome beside_a_hog(bool hog, int reader_priority, bool every_instant, Ns segment = 123 * kUs) {
   IdleProcessor idle;
   Engine engine;
@@ -174,7 +174,7 @@ Outcome beside_a_hog(bool hog, int reader_priority, bool every_instant, Ns segme
   return out;
 }
 
-// Interrupt and DPC, and the reader before, behind or without the hog: one event of the engine's a segment.
+// Interrupt and DPC, and the reader before, after or without the hog: one event of the engine for each segment.
 TEST(Unbroken, ASegmentIsOneEventWhetherItsReaderRunsOrWaits) {
   for (const auto& [hog, reader_priority] : {std::pair{false, 5}, {true, 15}, {true, 5}}) {
     const Outcome every = beside_a_hog(hog, reader_priority, true);
@@ -188,7 +188,7 @@ TEST(Unbroken, ASegmentIsOneEventWhetherItsReaderRunsOrWaits) {
   }
 }
 
-// The next segment interrupts the DPC of the one before it, or its reader, or comes as that ends.
+// The next segment interrupts the DPC of the previous one or its reader, or comes when that ends.
 TEST(Unbroken, SegmentsThatComeBeforeTheLastOneIsReadGoThroughEveryInstant) {
   for (const Ns segment : {12 * kUs, 38 * kUs, 40 * kUs, 43 * kUs, 50 * kUs}) {
     for (const bool hog : {false, true}) {
@@ -200,7 +200,7 @@ TEST(Unbroken, SegmentsThatComeBeforeTheLastOneIsReadGoThroughEveryInstant) {
   }
 }
 
-/// @return CPU times of a clock and of what its timer wakes, after a second
+/// @return CPU times of a clock and of its timer's callback after a second
 std::vector<Ns> beside_a_clock(Ns clock_cost, Ns callback_cost, bool hog, bool every_instant) {
   IdleProcessor idle;
   Engine engine;
@@ -218,7 +218,7 @@ std::vector<Ns> beside_a_clock(Ns clock_cost, Ns callback_cost, bool hog, bool e
   return times;
 }
 
-// Ticks that nothing comes between, and ticks that come before the last one's callback has ended.
+// Ticks without anything between them, and ticks that come before the previous callback has ended.
 TEST(Unbroken, ClockAndCallbackHaveTheSameTimes) {
   for (const bool hog : {false, true}) {
     for (const Ns clock_cost : {2 * kUs, 970 * kUs, 980 * kUs}) {

@@ -17,7 +17,7 @@ struct Task {
   Ns cost, period;
 };
 
-// Random tasks with the periods of a small hyperperiod and about the utilisation asked for, never above 1.
+// Random tasks with the periods of a small hyperperiod and about the given utilisation, never above 1.
 std::vector<Task> random_tasks(std::mt19937& random, double utilisation) {
   static constexpr Ns kPeriods[] = {20, 30, 40, 50, 60, 100, 120, 150, 200, 300, 600};
   std::vector<Task> tasks;
@@ -33,7 +33,7 @@ std::vector<Task> random_tasks(std::mt19937& random, double utilisation) {
   return tasks;
 }
 
-/// Worst response of each entity, from the finish events.
+/// Worst response of each entity, computed from the finish events.
 class Responses final : public CpuObserver {
  public:
   explicit Responses(const std::vector<Task>& tasks) : tasks_(tasks), done_(tasks.size()), worst(tasks.size()) {}
@@ -96,7 +96,7 @@ TEST(EarliestDeadlineThreads, NeverMissUpToFullUtilisationAndDoMissAbove) {  // 
   std::mt19937 random(8);
   for (int round = 0; round < 300; round++) {
     std::vector<Task> tasks = random_tasks(random, 1.0);
-    // Fill up to exactly 1 over the hyperperiod of 6000 with one task more.
+    // Fills up to exactly 1 over the hyperperiod of 6000 with one more task.
     Ns used = 0;
     for (const Task& t : tasks) used += t.cost * (6000 / t.period);
     if (used < 6000) tasks.push_back({6000 - used, 6000});
@@ -108,8 +108,8 @@ TEST(EarliestDeadlineThreads, NeverMissUpToFullUtilisationAndDoMissAbove) {  // 
 }
 
 TEST(DpcQueue, WorstResponsesAreTheSumOfAllCostsWhenAllAreQueuedAtOnce) {
-  // FIFO, not preemptive, each period longer than all costs together: at most one job of each other is before one's
-  // own.
+  // FIFO, not preemptive, each period longer than the sum of the costs: at most one job of each other task comes before
+  // a job.
   std::mt19937 random(9);
   for (int round = 0; round < 100; round++) {
     std::vector<Task> tasks(2 + random() % 6);
@@ -129,7 +129,7 @@ TEST(DpcQueue, WorstResponsesAreTheSumOfAllCostsWhenAllAreQueuedAtOnce) {
     engine.run_until(100'000);
     Ns first = 0;
     for (std::size_t i = 0; i < tasks.size(); i++) {
-      first += tasks[i].cost;  // all come at 0, in the order of declaration
+      first += tasks[i].cost;  // all are released at 0, in the order of declaration
       ASSERT_GE(responses.worst[i], first) << "round " << round;
       ASSERT_LE(responses.worst[i], sum) << "round " << round;
     }
@@ -138,7 +138,7 @@ TEST(DpcQueue, WorstResponsesAreTheSumOfAllCostsWhenAllAreQueuedAtOnce) {
 }
 
 TEST(ConstantBandwidthThreads, HaveTheirBudgetInEveryPeriodAndHarmNoDeadlineUpToFullUtilisation) {
-  // Abeni and Buttazzo 1998: a server that never blocks is an EDF task of its budget and period to the others.
+  // Abeni and Buttazzo 1998: to the others, a server that never blocks is an EDF task with its budget and period.
   std::mt19937 random(10);
   for (int round = 0; round < 100; round++) {
     std::vector<Task> tasks = random_tasks(random, 0.6);
@@ -156,7 +156,7 @@ TEST(ConstantBandwidthThreads, HaveTheirBudgetInEveryPeriodAndHarmNoDeadlineUpTo
     }
     Segments busy({kNever});
     const EntityId server = cpu.add_thread("server", ConstantBandwidth{budget, period}, busy);
-    tasks.push_back({budget, period});  // of the server, which never finishes
+    tasks.push_back({budget, period});  // of the server, which does not finish
     Responses responses(tasks);
     cpu.set_observer(&responses);
     cpu.release(server);

@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 
 constexpr int kTickHz = 10'000'000;
 
-/// One reservation of 250 in every 1000 whose thread never blocks; a DPC and an interrupt to steal from it.
+/// One reservation of 250 in every 1000 whose thread never blocks; a DPC and an interrupt steal from it.
 struct Machine {
   Engine engine;
   Cpu cpu{engine};
@@ -38,7 +38,7 @@ struct Machine {
   }
 };
 
-/// Of each period its beginning, C, P, and what was stolen.
+/// For each period: its begin, C, P, and the stolen time.
 std::vector<std::string> text(const std::vector<RezPeriod>& periods) {
   std::vector<std::string> out;
   for (const RezPeriod& p : periods) {
@@ -62,7 +62,7 @@ TEST(Rez, LetsStolenTimePass) {
   Periodic steal(m.engine, m.cpu, m.dpc, 50, 1000);
   m.cpu.release(m.thread);
   m.engine.run_until(1001);
-  EXPECT_EQ(m.cpu.cpu_time(m.thread), 180 + 1);  // 300 less 120, and the first ns of the next period
+  EXPECT_EQ(m.cpu.cpu_time(m.thread), 180 + 1);  // 300 minus 120, and the first ns of the next period
   EXPECT_THAT(text(m.periods), ElementsAre("0: 250 180 120"));
 }
 
@@ -72,7 +72,7 @@ TEST(RezC, ChargesOnlyWhatWasReceivedAndCatchesUpInTheSamePeriod) {
   Recorder recorder(m.cpu);
   m.cpu.release(m.thread);
   m.engine.run_until(1000);
-  // At the tick of 300 it has received 180 of 250, so it goes on to 400.
+  // At the tick of 300 it has received 180 of 250, so it continues until 400.
   EXPECT_THAT(recorder.events, ElementsAre("0 t start", "50 t preempt", "50 dpc start", "170 dpc finish",
                                            "170 t resume", "400 t throttle"));
 }
@@ -102,8 +102,8 @@ TEST(RezFb, ComesDownByMoreThanATickAtOnceOrNotAtAll) {
   m.engine.at(50, steal);
   m.cpu.release(m.thread);
   m.engine.run_until(5001);
-  // Nothing but the DPC ran until 300: P = 50, C = 250 + 100 = 350, as 400. It took 200 more of nobody's time.
-  // 400 - (400 - 250) / 2 = 325, as 400: rounded up, it stays there.
+  // Only the DPC ran until 300: P = 50, C = 250 + 100 = 350, as 400. It then used 200 of idle time. 400 - (400 - 250) /
+  // 2 = 325, as 400: rounded up, it stays there.
   EXPECT_THAT(text(m.periods),
               ElementsAre("0: 250 50 250", "1000: 400 400 0", "2000: 400 400 0", "3000: 400 400 0", "4000: 400 400 0"));
 }

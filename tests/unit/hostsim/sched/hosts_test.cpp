@@ -39,7 +39,7 @@ TEST(WindowsNtThread, WhoRunsWhenTheClockInterruptsPaysForTheWholeInterval) {
   cpu.release(a);
   cpu.release(b);
   engine.run_until(10'000);
-  // b begins its second quantum at 550 and would pay for a whole interval at 600.
+  // b begins its second quantum at 550 and would be charged a whole interval at 600.
   EXPECT_THAT(recorder.events, ElementsAre("0 a start", "200 a preempt", "200 b start", "400 b preempt", "400 a resume",
                                            "550 a finish", "550 b resume", "700 b finish"));
 }
@@ -55,7 +55,7 @@ TEST(WindowsNtThread, ABoostWearsOffByOneLevelAQuantum) {
   Recorder recorder(cpu);
   cpu.release(s);
   engine.run_until(2000);
-  // t is at 10, from 200 at 9 behind s, and at 400, when s has used up its quantum, before it; from 600 at 8.
+  // t is at 10, from 200 at 9 behind s; at 400, when s has used up its quantum, before it; from 600 at 8.
   EXPECT_THAT(recorder.events, ElementsAre("0 s start", "50 s preempt", "50 t start", "200 t preempt", "200 s resume",
                                            "400 s preempt", "400 t resume", "600 t preempt", "600 s resume"));
 }
@@ -83,7 +83,7 @@ TEST(WindowsNtThread, OneThatStarvedFor4sGetsTwoQuantaAt15) {
   cpu.release(s);
   cpu.release(t);
   engine.run_until(8 * kSecond + 187'500'001);
-  // Twelve intervals of 1/64 s, and again 4 s after the last of them.
+  // Twelve intervals of 1/64 s, and again 4 s after the last one.
   EXPECT_THAT(recorder.events,
               ElementsAre("0 s start", "4000000000 s preempt", "4000000000 t start", "4187500000 t preempt",
                           "4187500000 s resume", "8187500000 s preempt", "8187500000 t resume"));
@@ -115,7 +115,7 @@ TEST(LinuxDeadlineThread, WithHrtickABudgetEndsWhereItIsSpentWhateverTheTick) {
                                            "10300000 t throttle", "16000000 t replenish", "16000000 t resume"));
 }
 
-// An interrupt leaves 4 us of the budget: the timer is set for 10, and the 6 too many are paid by the next budget.
+// An interrupt leaves 4 us of the budget: the timer is set for 10, and the next budget pays for the 6 excess us.
 TEST(LinuxDeadlineThread, WithHrtickNoTimerIsShorterThan10us) {
   Engine engine;
   Cpu cpu(engine);
@@ -139,7 +139,7 @@ TEST(LinuxDeadlineThread, ADeadlineThatHasPassedBeginsAnewAndOneThatIsNowDoesNot
     t.charge(3 * kMs);
     t.update(4 * kMs);
     ASSERT_TRUE(t.exhausted());
-    // The clock was held off: what it owes is paid by a period, which ends at 16 ms.
+    // The clock was held off: a period pays for the excess, and ends at 16 ms.
     EXPECT_TRUE(t.update(now).replenished);
     EXPECT_EQ(t.standing(now).key, now == 16 * kMs ? now : now + 8 * kMs);
   }
@@ -156,7 +156,7 @@ TEST(LinuxDeadlineThread, WithABudgetOfWholeTicksItIsTheIdealServer) {
 }
 
 // Documentation/scheduler/sched-deadline.rst, 2.2: T1 and T2 with 4 of every 8 each; T1 blocks at 2, its 0-lag time is
-// 4, and from then on T2's budget shrinks half as fast: it lasts until 8.
+// 4, and then T2's budget decreases half as fast: it lasts until 8.
 TEST(LinuxReclaimThreads, RunTheExampleOfTheKernelsDocumentation) {
   Engine engine;
   Cpu cpu(engine);
@@ -171,7 +171,7 @@ TEST(LinuxReclaimThreads, RunTheExampleOfTheKernelsDocumentation) {
   Once wake([&](Ns) { cpu.release(t1); });
   engine.at(8 * kMs, wake);
   engine.run_until(9 * kMs);
-  // Spent at 8 and filled again with a deadline of 16, which is T1's too; T1 was declared first.
+  // Spent at 8 and filled again with a deadline of 16, as T1's; T1 was declared first.
   EXPECT_THAT(recorder.events, ElementsAre("0 t1 start", "2000000 t1 finish", "2000000 t2 start",
                                            "8000000 t2 replenish", "8000000 t2 preempt", "8000000 t1 start"));
   EXPECT_THROW(LinuxReclaimThread(LinuxDeadline{1, 8 * kMs, 1000}, group), std::invalid_argument);
@@ -192,7 +192,7 @@ TEST(LinuxReclaimThreads, OneThatWakesBeforeIts0LagTimeGivesNothingAway) {
   EXPECT_DOUBLE_EQ(group.used(a, 600, 900), 100 + 100 / 2.0 + 100);
 }
 
-// LKML, May 2023, on the equation of 6.6: threads with 3 of every 100 ms, one a CPU, have 95.06 to 95.08 % each.
+// LKML, May 2023, on the equation of 6.6: threads with 3 of every 100 ms, one on each CPU, have 95.06 to 95.08 % each.
 TEST(LinuxReclaimThreads, OneAloneHasAllThatMayBeReserved) {
   Engine engine;
   Cpu cpu(engine);
@@ -217,7 +217,7 @@ TEST(LinuxRealTimeThreads, AllTogetherAreThrottledAtTheTickAfter950Of1000ms) {
   Recorder recorder(cpu);
   for (const EntityId id : {high, low, rest}) cpu.release(id);
   engine.run_until(2 * kSecond);
-  // 951 ms are more than 950, and the one too much counts in the second period.
+  // 951 ms exceed 950, and the excess counts in the second period.
   EXPECT_THAT(recorder.events,
               ElementsAre("0 high start", "951000000 high throttle", "951000000 low throttle", "951000000 rest start",
                           "1000000000 high replenish", "1000000000 low replenish", "1000000000 rest preempt",
@@ -266,7 +266,7 @@ TEST(LinuxFairThreads, ATurnEndsAtTheFirstTickAfterTheShareOf6ms) {
   Recorder recorder(cpu);
   for (const EntityId id : {h, n}) cpu.release(id);
   engine.run_until(21 * kMs);
-  // h's share is 16/17 of 6 ms, a millisecond of virtual time 16 of its own. At 13 it is still the one behind.
+  // h's share is 16/17 of 6 ms; a millisecond of virtual time is 16 of its own. At 13 it is still behind.
   EXPECT_THAT(recorder.events,
               ElementsAre("0 h start", "6000000 h preempt", "6000000 n start", "7000000 n preempt", "7000000 h resume",
                           "19000000 h preempt", "19000000 n resume", "20000000 n preempt", "20000000 h resume"));
@@ -287,8 +287,8 @@ TEST(LinuxFairThreads, ASleeperPreemptsOneThatIsMoreThan1msAhead) {
                                            "100800000 sleeper finish", "100800000 hog resume"));
 }
 
-// At 8 ms `a` begins its second turn with 4 ms of virtual time, as much as `b` has. One that wakes takes its CPU
-// at 8.5: after that who has run least goes on, which is b. An interrupt takes it for as long, and a goes on.
+// At 8 ms `a` begins its second turn with 4 ms of virtual time, as much as `b` has. A woken thread takes its CPU at
+// 8.5: then the one that has run least continues, b. If an interrupt takes the same time, a continues.
 TEST(LinuxFairThreads, AfterOneThatWokeWhoHasRunLeastGoesOn) {
   for (const bool wakes : {true, false}) {
     Engine engine;
@@ -310,7 +310,7 @@ TEST(LinuxFairThreads, AfterOneThatWokeWhoHasRunLeastGoesOn) {
 }
 
 TEST(Softirqs, GoOnInKsoftirqdAfterTenPasses) {
-  // Each job of the softirq raises it again, so that every pass is one job.
+  // Each job of the softirq raises it again, so every pass is one job.
   Engine engine;
   Cpu cpu(engine);
   cpu.set_deferred_work([](int) {
@@ -329,7 +329,7 @@ TEST(Softirqs, GoOnInKsoftirqdAfterTenPasses) {
   cpu.release(dpc);
   cpu.release(thread);
   engine.run_until(10'000);
-  // Ten passes of 10, then the thread, then the other five in ksoftirqd below it.
+  // Ten passes of 10, then the thread, then the other five passes in ksoftirqd, which is below it.
   std::vector<std::string> ends;
   for (const std::string& e : recorder.events)
     if (e.ends_with("finish")) ends.push_back(e);
@@ -370,8 +370,8 @@ TEST(Softirqs, RunBeforeThreadsAgainOnceTheQueueIsEmpty) {
   const EntityId thread = cpu.add_thread("t", FixedPriority{8, 0}, thread_job);
   Recorder recorder(cpu);
   Once again([&](Ns) { cpu.release(dpc); });
-  engine.at(5, again);    // the second is there when the first ends at 10: too late, ksoftirqd has it
-  engine.at(200, again);  // a new one comes first
+  engine.at(5, again);    // the second is pending when the first ends at 10: too late, so ksoftirqd runs it
+  engine.at(200, again);  // a new one goes first
   cpu.release(dpc);
   cpu.release(thread);
   Once more([&](Ns) { cpu.release(thread); });

@@ -22,7 +22,7 @@ TEST(DeadlineAdmission, OneCpuTakes95PercentAnd90WithTheFairServer) {
   EXPECT_NE(since.problem(Asked{{"a", 91 * kMs, 100 * kMs}}), "");
 }
 
-// As sched_setattr() answered on two CPUs with Linux 6.18.
+// The answers of sched_setattr() on two CPUs with Linux 6.18.
 TEST(DeadlineAdmission, TwoCpusTakeWhatLinux618Took) {
   const DeadlineAdmission two{2, true};
   EXPECT_EQ(two.problem(Asked{{"a", 96 * kMs, 100 * kMs}}), "");

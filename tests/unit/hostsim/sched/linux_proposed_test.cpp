@@ -53,8 +53,8 @@ std::vector<std::string> in_ms(const std::vector<std::string>& events) {
   return out;
 }
 
-// The kernel's own test, tools/testing/selftests/sched_ext/rt_stall.c: beside a SCHED_FIFO 50 that spins, an ext thread
-// has at least 4 % of five seconds.
+// The kernel's own test, tools/testing/selftests/sched_ext/rt_stall.c: beside a spinning SCHED_FIFO 50 thread, an ext
+// thread has at least 4 % of five seconds.
 TEST(ExtServer, AnExtThreadHasFourPercentBesideARealTimeHog) {
   Host host(250);
   Segments rt_job({kNever}), ext_job({kNever});
@@ -63,7 +63,7 @@ TEST(ExtServer, AnExtThreadHasFourPercentBesideARealTimeHog) {
   host.cpu.release(ext);
   host.engine.run_until(5 * kSecond);
   EXPECT_GE(host.cpu.cpu_time(ext), 200 * kMs);
-  EXPECT_LE(host.cpu.cpu_time(ext), 300 * kMs);  // and it is the server's 50 ms a second, not a share
+  EXPECT_LE(host.cpu.cpu_time(ext), 300 * kMs);  // and the cause is the server's 50 ms a second, not a share
 }
 
 TEST(ExtServer, WaitsAsTheFairOneDoes) {
@@ -103,8 +103,8 @@ TEST(ScxSimple, ThreadsShareByTheirWeights) {
   EXPECT_NEAR(static_cast<double>(host.cpu.cpu_time(ids[2])), 100e9 / all * steps, 100e6);
 }
 
-// scx_simple does not preempt. A task that wakes waits for the end of the slice. Then it runs before those that have
-// run, because its sleep counts as one slice at most.
+// scx_simple does not preempt. A woken task waits for the end of the slice. Then it runs before those that have run,
+// because its sleep counts as one slice at most.
 TEST(ScxSimple, OneThatWakesWaitsForTheSliceAndGoesFirst) {
   Host host;
   Segments a({kNever}), b({kNever}), job({3 * kMs});
@@ -163,7 +163,7 @@ TEST(Hcbs, AGroupHasOneBudget) {
                  b = host.grouped("b", b_job, 10 * kMs, 50 * kMs, "g"), root = host.fifo("root", root_job, 1);
   for (const EntityId id : {a, b, root}) host.cpu.release(id);
   host.engine.run_until(10 * kSecond);
-  EXPECT_EQ(host.cpu.cpu_time(a), 2 * kSecond);  // SCHED_FIFO: who came first does not give way
+  EXPECT_EQ(host.cpu.cpu_time(a), 2 * kSecond);  // SCHED_FIFO: the first to come does not yield
   EXPECT_EQ(host.cpu.cpu_time(b), 0);
   EXPECT_EQ(host.cpu.cpu_time(root), 8 * kSecond);
   EXPECT_THROW(host.grouped("c", b_job, 20 * kMs, 50 * kMs, "g"), std::invalid_argument);
@@ -188,7 +188,7 @@ TEST(Hcbs, InAGroupTheMoreUrgentThreadPreempts) {
                           "10 low throttle", "50 low replenish", "50 low resume"));
 }
 
-// Two servers of one CPU go by their deadlines.
+// Two servers of one CPU are ordered by their deadlines.
 TEST(Hcbs, GroupsGoByTheDeadlinesOfTheirServers) {
   Host host;
   Segments a_job({kNever}), b_job({kNever});

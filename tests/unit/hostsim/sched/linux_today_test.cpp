@@ -19,7 +19,7 @@ using Class = ThreadRequest::Class;
 
 constexpr Ns kMs = 1'000'000, kSecond = 1'000'000'000;
 
-/// A host of one CPU, its threads, and what happened on it as "950 a start", in ms where it is a whole number of them.
+/// A host of one CPU, its threads, and its events as "950 a start", in ms if the time is a whole number of ms.
 struct Host {
   explicit Host(std::string_view name, int hz = 1000)
       : scheduler(make_scheduler(PolicyUse::kThreads, name, {.tick_hz = hz})) {
@@ -109,7 +109,7 @@ TEST(LinuxEevdf, ThreadsShareByTheirWeights) {
   }
 }
 
-// The hog's slice began at 100 ms of virtual time and ends at 100.7; one that wakes at 100.3 has until 101.
+// The hog's slice began at 100 ms of virtual time and ends at 100.7; a thread woken at 100.3 has until 101.
 TEST(LinuxEevdf, OneThatWakesDoesNotCutASliceShort) {
   Host host("linux-6.12");
   Segments hog_job({kNever}), job({kMs / 2});
@@ -122,7 +122,7 @@ TEST(LinuxEevdf, OneThatWakesDoesNotCutASliceShort) {
                                                   "101500000ns sleeper finish", "101500000ns hog resume"));
 }
 
-// The hog has run 2 ms of its slice of 3 beside one that is owed 1: that one wakes and is eligible, the hog is not.
+// The hog has run 2 ms of its slice of 3 beside a thread that is owed 1: that one, woken, is eligible, the hog not.
 TEST(LinuxEevdf, OneThatWakesPreemptsWhoIsNoLongerEligible) {
   EevdfQueue queue(true, kMs);
   EevdfQueue::Member hog{.slice = 3 * kMs}, sleeper{.slice = 3 * kMs};
@@ -162,7 +162,7 @@ TEST(LinuxEevdf, LagIsAtMostTwoSlicesOrATick) {
   }
 }
 
-// DELAY_DEQUEUE: a ran 0.5 ms while b had nothing. In 6.6 it keeps its debt of 0.25; since 6.12 it pays by waiting.
+// DELAY_DEQUEUE: a ran 0.5 ms while b was asleep. In 6.6 it keeps its debt of 0.25; since 6.12 it pays by waiting.
 TEST(LinuxEevdf, ADebtShrinksDuringASleepSince612) {
   for (const bool delay : {false, true}) {
     EevdfQueue queue(delay, kMs);
@@ -175,11 +175,11 @@ TEST(LinuxEevdf, ADebtShrinksDuringASleepSince612) {
     EXPECT_EQ(queue.runs(), &b);
     queue.charge(b, 200'000);
     queue.tick();
-    if (delay) {  // woken now it still owes what is left: V = 0.35 and its own 0.5
+    if (delay) {  // if woken now it still owes the rest: V = 0.35 and its own 0.5
       EXPECT_EQ(queue.lag(a), -150'000);
     }
     queue.charge(b, 1'300'000);
-    queue.tick();  // b's slice ends; a is eligible and would be next
+    queue.tick();  // b's slice ends; a is eligible and next
     EXPECT_FALSE(a.delayed);
     EXPECT_EQ(queue.runs(), &b);
     queue.wake(a);
@@ -224,8 +224,8 @@ TEST(FairServer, RunsFairThreadsFor50msOfEachSecondBesideAHog) {
                           "2950 rt preempt", "2950 fair resume", "3000 fair preempt", "3000 rt resume"));
 }
 
-// Debian's 6.12.117 at 250 Hz has waits of 950 ms and stretches of 54 (tests/live/vm/schedulers.py): what the clock's
-// interrupt takes is nobody's, so that 50 ms are not quite spent at the tick after 50.
+// Debian's 6.12.117 at 250 Hz has waits of 950 ms and runs of 54 (tests/live/vm/schedulers.py): the time of the clock's
+// interrupt is charged to nobody, so 50 ms are not quite spent at the tick after 50.
 TEST(FairServer, ABudgetThatIsNotQuiteSpentAtATickLastsUntilTheNext) {
   Host host("linux-6.12", 250);
   Segments rt_job({kNever}), fair_job({kNever}), clock_job({10'000});
@@ -242,7 +242,7 @@ TEST(FairServer, ABudgetThatIsNotQuiteSpentAtATickLastsUntilTheNext) {
 }
 
 // "If the fair scheduler has the opportunity to run while waiting for defer time, the dl server runtime will be
-// consumed": 30 ms from 400 on. The 20 that are left begin 20 before the end of the period.
+// consumed": 30 ms from 400 on. The remaining 20 begin 20 before the end of the period.
 TEST(FairServer, WaitsTheLongerTheMoreFairThreadsRanByThemselves) {
   Host host("linux-6.12");
   Segments first({400 * kMs}), rest({kNever}), fair_job({kNever});
@@ -313,7 +313,7 @@ TEST(LinuxCpuMax, WhatATickAllowedTooMuchComesOffTheNextPeriod) {
   Recorder recorder(host.cpu);
   host.cpu.release(t);
   host.engine.run_until(149 * kMs);
-  // 5 ms at a time. 12 ms are 2 too many, 10 of the next period leave it so, and 8 pay for it.
+  // 5 ms at a time. 12 ms exceed it by 2; 10 of the next period do not reduce that, and 8 do.
   EXPECT_THAT(in_ms(recorder.events),
               ElementsAre("0 t start", "12 t throttle", "50 t replenish", "50 t resume", "60 t throttle",
                           "100 t replenish", "100 t resume", "108 t throttle"));
@@ -334,7 +334,7 @@ TEST(LinuxCpuMax, AGroupHasOneQuota) {
   EXPECT_NEAR(static_cast<double>(host.cpu.cpu_time(c)), 8e9, 30e6);
 }
 
-// "... all but 1ms of the slice may be returned": a CPU keeps that much over the end of a period.
+// "... all but 1ms of the slice may be returned": a CPU keeps 1 ms beyond the end of a period.
 TEST(LinuxCpuMax, ACpuKeeps1msOverTheEndOfAPeriod) {
   Host host("linux-6.12");
   Segments once({kMs}), hog_job({kNever});
@@ -383,7 +383,7 @@ TEST(BottomHalves, AThreadThatIsNoHandlerPreemptsOne) {
               ElementsAre("0 a start", "3 a preempt", "3 m start", "23 m finish", "23 a resume", "30 a finish"));
 }
 
-// What an interrupt defers runs in ksoftirqd, below all real-time threads, until a handler waits for its batch.
+// Work deferred by an interrupt runs in ksoftirqd, below all real-time threads, until a handler waits for its batch.
 TEST(BottomHalves, KsoftirqdInheritsThePriorityOfAHandlerThatWaits) {
   for (const bool locked : {true, false}) {
     Host host(locked ? "linux-6.12-rt" : "linux-6.18-rt");
@@ -407,7 +407,7 @@ TEST(BottomHalves, KsoftirqdInheritsThePriorityOfAHandlerThatWaits) {
   }
 }
 
-// Ten passes are a batch; between two of them whoever waits has the lock.
+// Ten passes are a batch; between two of them a waiting thread gets the lock.
 TEST(BottomHalves, AHandlerWaitsForOneBatchOnly) {
   Host host("linux-6.12-rt");
   int left = 15;

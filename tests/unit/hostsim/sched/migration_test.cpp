@@ -70,8 +70,8 @@ TEST(Migration, OnWindowsAThreadTakesTheIdealTheLastThenTheHighestIdleCpu) {
   EXPECT_EQ(cpu_to_wake_on(woken, std::vector(4, busy(1, true))), 2);
 }
 
-// Of equals on Windows: the first that last ran on the CPU, has it for its ideal one, has waited for 3/64 s or is of
-// real-time priority; else the first.
+// Among equal threads Windows takes the first that last ran on the CPU, has it as its ideal one, has waited for 3/64 s
+// or is of real-time priority; otherwise the first.
 TEST(Migration, WhoOfEqualsTakesACpuOnWindows) {
   constexpr Ns kNow = 1'000'000'000, kThreeIntervals = 46'875'000;
   constexpr int kFree = 1, kFirst = 0, kSecond = 1;
@@ -90,14 +90,14 @@ TEST(Migration, WhoOfEqualsTakesACpuOnWindows) {
   EXPECT_EQ(chosen(8, [&](Waiter& w, CpuLine&) { w.since = kNow - kThreeIntervals + 1; }), kFirst);
   EXPECT_EQ(chosen(23, [](Waiter& w, CpuLine&) { w.last = kFree; }), kSecond);
   EXPECT_EQ(chosen(24, [](Waiter& w, CpuLine&) { w.last = kFree; }), kFirst);
-  // No equal, of another kind, there already, or about to run on a lower CPU.
+  // No equal thread, one of another kind, one that is there already, or one about to run on a lower CPU.
   EXPECT_EQ(chosen(8, [](Waiter& w, CpuLine&) { w.last = kFree, w.rank = at(7); }), kFirst);
   EXPECT_EQ(chosen(8, [](Waiter& w, CpuLine&) { w.last = kFree, w.rank.band--; }), kFirst);
   EXPECT_EQ(chosen(8, [](Waiter& w, CpuLine&) { w.last = kFree, w.migration = Migration::kGlobal; }), kFirst);
   EXPECT_EQ(chosen(8, [](Waiter& w, CpuLine&) { w.last = kFree, w.cpu = kFree; }), kFirst);
   EXPECT_EQ(chosen(8, [](Waiter& w, CpuLine&) { w.last = kFree, w.next = true, w.cpu = 0; }), kFirst);
   EXPECT_EQ(chosen(8, [](Waiter& w, CpuLine&) { w.last = kFree, w.next = true; }), kSecond);
-  // Where a turn goes on nobody chooses; where it ends, who queued before.
+  // Where a turn continues no thread is chosen; where it ends, the one that queued first is.
   EXPECT_EQ(chosen(8, [](Waiter& w, CpuLine& l) { w.last = kFree, l = busy(8, true, 5); }), kFirst);
   EXPECT_EQ(chosen(8, [](Waiter& w, CpuLine& l) { w.last = kFree, l = busy(8, false, 5); }), kSecond);
   EXPECT_EQ(chosen(8, [](Waiter& w, CpuLine& l) { w.last = kFree, w.rank.queued = 6, l = busy(8, false, 5); }), kFirst);

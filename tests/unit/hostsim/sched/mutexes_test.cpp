@@ -72,7 +72,7 @@ TEST(Mutexes, PlainAMiddleThreadKeepsTheUrgentOneWaiting) {
                           "26 high resume", "28 high finish", "28 low resume", "31 low finish"));
 }
 
-// Until it gives M back low goes before middle: high is through at 8, not at 28.
+// Until it releases M, low goes before middle: high finishes at 8, not at 28.
 TEST(Mutexes, WithInheritanceAndByProxyTheHolderGoesFirst) {
   for (const LockProtocol protocol : {LockProtocol::kInherit, LockProtocol::kProxy}) {
     EXPECT_THAT(inversion(protocol),
@@ -82,8 +82,8 @@ TEST(Mutexes, WithInheritanceAndByProxyTheHolderGoesFirst) {
   }
 }
 
-// The holder h has 2 of every 20, is out of them at 2 and has then 3 left of the 4 for which it needs M; the server w,
-// with 4 of every 10 and the deadline 12, wants M at 3.
+// The holder h has 2 of every 20. It has spent them at 2 and then needs 3 more of the 4 with M; the server w, with 4 of
+// every 10 and the deadline 12, wants M at 3.
 std::vector<std::string> budgets(LockProtocol protocol) {
   Host host(protocol);
   host.thread("h", ConstantBandwidth{2, 20}, 7, {{"M", 1, 4}}, 0);
@@ -103,7 +103,7 @@ TEST(Mutexes, PlainAHolderWithoutBudgetKeepsTheOtherServerWaiting) {
                           "41 h preempt", "41 w resume", "43 w finish", "43 h resume", "44 h throttle"));
 }
 
-// h stands at 12, w's deadline, and what it runs while its own budget is spent is nobody's: w wakes at 6 with 3 of 4.
+// h has w's deadline, 12, and its time after its own budget is charged to nobody: w wakes at 6 with 3 of 4.
 TEST(Mutexes, WithInheritanceTheDeadlineIsLentAndTheBudgetIsNot) {
   EXPECT_THAT(
       budgets(LockProtocol::kInherit),
@@ -111,8 +111,8 @@ TEST(Mutexes, WithInheritanceTheDeadlineIsLentAndTheBudgetIsNot) {
                   "8 w finish", "8 e start", "14 e finish", "20 h replenish", "20 h resume", "22 h finish"));
 }
 
-// By proxy the 3 are w's: at 6 it has M and no budget, and goes on at 12 with the next. e, whose deadline is 20, waits
-// for the deadline 12 until then.
+// By proxy the 3 are charged to w: at 6 it has M and no budget, and continues at 12 with the next. e, whose deadline is
+// 20, waits for the deadline 12 until then.
 TEST(Mutexes, ByProxyTheWaitersBudgetPays) {
   EXPECT_THAT(budgets(LockProtocol::kProxy),
               ElementsAre("0 h start", "2 h throttle", "2 w start", "3 w preempt", "3 h resume", "6 w throttle",
@@ -120,7 +120,7 @@ TEST(Mutexes, ByProxyTheWaitersBudgetPays) {
                           "20 h replenish", "20 h resume", "22 h finish"));
 }
 
-// c has L, b has M and waits for L, a waits for M: c runs for a. At 3 x comes, which is more urgent than b and c.
+// c has L, b has M and waits for L, a waits for M: c runs for a. At 3 x comes, more urgent than b and c.
 TEST(Mutexes, ChainsAreFollowed) {
   for (const LockProtocol protocol : {LockProtocol::kInherit, LockProtocol::kProxy}) {
     Host host(protocol);
@@ -137,7 +137,7 @@ TEST(Mutexes, ChainsAreFollowed) {
   }
 }
 
-// Both wait for M at the same time, w1 first. Inheritance hands it to the more urgent one; plain to who waits longer.
+// Both wait for M, w1 first. Inheritance gives it to the more urgent one; plain to the one that waits longer.
 TEST(Mutexes, AMutexGoesToTheLongestWaiterOrTheMostUrgentOne) {
   const auto second = [](LockProtocol protocol) {
     Host host(protocol);
@@ -153,7 +153,7 @@ TEST(Mutexes, AMutexGoesToTheLongestWaiterOrTheMostUrgentOne) {
   EXPECT_EQ(second(LockProtocol::kProxy), "6 w2 resume");  // low ran in its context
 }
 
-// One that slept queues behind its equals, one that stayed runnable keeps its place before them.
+// A thread that slept queues behind its equals; one that stayed runnable keeps its place before them.
 TEST(Mutexes, OnlyASleeperQueuesAnew) {
   const auto run = [](LockProtocol protocol) {
     Host host(protocol);
@@ -173,8 +173,8 @@ TEST(Mutexes, OnlyASleeperQueuesAnew) {
                   "2 w resume", "4 w finish", "4 equal start", "7 equal finish", "7 low resume", "11 low finish"));
 }
 
-/// At every event: no two threads are in the middle of sections of one mutex, and none had more time than its jobs
-/// cost.
+/// At every event: no two threads are inside sections of one
+/// mutex, and none had more time than the cost of its jobs.
 class Exclusion final : public CpuObserver {
  public:
   struct Thread {
@@ -244,7 +244,7 @@ TEST(Mutexes, WhoWouldWaitForEverIsNamed) {
   }
 }
 
-// Linux 6.17 proxies on one run queue: a holder on another CPU is not helped, and who waits for it sleeps.
+// Linux 6.17 proxies on one run queue: a holder on another CPU is not helped, and its waiter sleeps.
 TEST(Mutexes, AHolderOnAnotherCpuRunsByItself) {
   const auto finished = [](int holders_cpu) {
     Host host(LockProtocol::kProxy, 2);
@@ -262,8 +262,8 @@ TEST(Mutexes, AHolderOnAnotherCpuRunsByItself) {
 }
 
 // The kernel's test of proxy execution below sched_ext (tools/testing/selftests/sched_ext, 7.4): a holder of nice 19, a
-// waiter of nice -20 and one of nice 0 that never blocks, on one CPU. Its text gives no times; the weights do: in its
-// own context the holder has 15 parts of 1039 beside the third thread, in the waiter's 88761 of 89785.
+// waiter of nice -20 and a thread of nice 0 that never blocks, on one CPU. Its text gives no times, but the weights do:
+// in its own context the holder has 15 parts of 1039 beside the third thread, in the waiter's 88761 of 89785.
 Ns waits_beside_a_hog(LockProtocol protocol, const char* scheduler) {
   Host host(protocol);
   const auto of = make_scheduler(PolicyUse::kThreads, scheduler, {.tick_hz = 1000});
@@ -282,7 +282,7 @@ TEST(Mutexes, ByProxyFairThreadsLendTheirWeight) {
   for (const char* scheduler : {"linux", "linux-6.6", "linux-6.12"}) {
     SCOPED_TRACE(scheduler);
     const Ns plain = waits_beside_a_hog(LockProtocol::kPlain, scheduler);
-    EXPECT_GT(plain, 1000 * kMs);  // 19 ms at 15 of 1039 parts are 1316 ms
+    EXPECT_GT(plain, 1000 * kMs);  // 19 ms at 15 of 1039 parts take 1316 ms
     EXPECT_LT(plain, 1700 * kMs);
     EXPECT_EQ(waits_beside_a_hog(LockProtocol::kInherit, scheduler),
               plain);  // rt_mutex lends real-time priorities only
@@ -290,7 +290,7 @@ TEST(Mutexes, ByProxyFairThreadsLendTheirWeight) {
   }
 }
 
-// A fair thread lends no priority of its own, and what is lent to it goes on to whom it waits for.
+// A fair thread lends no priority of its own, but passes on a lent one to the thread it waits for.
 TEST(Mutexes, WithInheritanceAPriorityGoesThroughAFairThread) {
   Host host(LockProtocol::kInherit);
   const auto linux = make_scheduler(PolicyUse::kThreads, "linux-6.12", {.tick_hz = 1000});
@@ -301,11 +301,11 @@ TEST(Mutexes, WithInheritanceAPriorityGoesThroughAFairThread) {
   host.thread("hog", fair(), kNever / 2, {}, 8 * kMs);
   Recorder recorder(host.cpu);
   host.engine.run_until(100 * kMs);
-  // The 22 ms that holder and between have for their mutexes, without the hog, and 2 of its own.
+  // The 22 ms that holder and between need with their mutexes, without the hog, and 2 of its own.
   EXPECT_THAT(recorder.events, ::testing::Contains(std::to_string(24 * kMs) + " urgent finish"));
 }
 
-// A SCHED_DEADLINE thread's budget ends in the time of another, and a holder that is throttled itself runs by proxy.
+// A SCHED_DEADLINE thread's budget ends in another thread's time, and a throttled holder runs by proxy.
 TEST(Mutexes, ByProxyAFairHolderRunsInADeadlineReservation) {
   const auto done = [](LockProtocol protocol) {
     Host host(protocol);
@@ -321,7 +321,7 @@ TEST(Mutexes, ByProxyAFairHolderRunsInADeadlineReservation) {
       if (e.ends_with("modem finish")) return std::stoll(e);
     return -1LL;
   };
-  // 8 ms are left in M: 1 ms beside nobody, 7 behind the SCHED_FIFO thread; then the modem wakes with 2 ms to run.
+  // 8 ms remain in M: 1 ms without competition, 7 behind the SCHED_FIFO thread; then the modem wakes with 2 ms to run.
   EXPECT_EQ(done(LockProtocol::kPlain), (3 + 100 + 7 + 2) * kMs);
   EXPECT_EQ(done(LockProtocol::kInherit), (2 + 8 + 2) * kMs);
   // Its own 4 ms at 2, at 14 and, with 2 ms of its own, at 26.

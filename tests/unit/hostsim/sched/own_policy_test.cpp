@@ -14,12 +14,12 @@ namespace {
 
 class Stride final : public ThreadPolicy {
  public:
-  /// @param virtual_time shared by the group: what the last one to run has paid
+  /// @param virtual_time shared by the group: the payment of the last one that ran
   Stride(std::int64_t tickets, Ns quantum, std::int64_t& virtual_time)
       : tickets_(tickets), quantum_(quantum), left_(quantum), virtual_time_(virtual_time) {}
 
   void begin_job(Ns, const CurrentJob&, bool woken) override {
-    if (woken) paid_ = std::max(paid_, virtual_time_);  // who slept has saved up nothing
+    if (woken) paid_ = std::max(paid_, virtual_time_);  // a thread that slept has saved nothing
     standing_ = paid_;
   }
   void charge(Ns ran) override {
@@ -30,7 +30,7 @@ class Stride final : public ThreadPolicy {
   Change update(Ns) override {
     if (left_ > 0) return {};
     left_ = quantum_;
-    standing_ = paid_;  // it competes anew after each quantum only
+    standing_ = paid_;  // it competes again only after each quantum
     return {.requeue = true};
   }
   Standing standing(Ns) const override { return {Band::kPriority, standing_}; }
@@ -42,7 +42,7 @@ class Stride final : public ThreadPolicy {
   Ns quantum_, left_;
   std::int64_t& virtual_time_;
   std::int64_t paid_ = 0;
-  Ns standing_ = 0;  // never below 0: fixed priorities have keys of 0 and less, and come first
+  Ns standing_ = 0;  // never below 0: fixed priorities have keys of at most 0, and come first
 };
 
 TEST(OwnPolicy, StrideSharesTheCpuByTicketsBesideInterruptsAndAFixedPriority) {

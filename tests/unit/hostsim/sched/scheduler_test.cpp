@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Lottery without luck: whatever is asked for gets this one priority.
+/// Lottery without chance: every request gets this one priority.
 class Level final : public Scheduler {
  public:
   bool has(ThreadRequest::Class wanted) const override { return wanted == ThreadRequest::Class::kPriority; }
@@ -103,7 +103,7 @@ TEST(DeferredWork, DpcsOfLowImportanceWaitForTheClockWhileManyCome) {
     EXPECT_TRUE(queue->runs());
     (void)queue->done(i);
   }
-  EXPECT_FALSE(queue->tick());  // nothing waits; the rate is 4 an interval from here on
+  EXPECT_FALSE(queue->tick());  // nothing waits; from here the rate is 4 in an interval
   EXPECT_FALSE(queue->queue(8, DpcImportance::kLow, true));
   EXPECT_FALSE(queue->runs());
   EXPECT_TRUE(queue->tick());
@@ -116,7 +116,7 @@ TEST(DeferredWork, SoftirqsAreHandedOverAfterTheirBudget) {
   softirq.begins(0);
   (void)softirq.queue(0, DpcImportance::kLow, false);
   EXPECT_EQ(softirq.thread(), nullptr);
-  EXPECT_TRUE(softirq.done(11));  // a pass is over, and so is the budget
+  EXPECT_TRUE(softirq.done(11));  // a pass is over, and the budget too
   ASSERT_NE(softirq.thread(), nullptr);
   EXPECT_EQ(softirq.thread()->standing(11).key, -5);
   EXPECT_FALSE(softirq.done(12));

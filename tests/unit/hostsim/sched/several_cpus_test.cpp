@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 
 constexpr Ns kMs = 1'000'000;
 
-/// "3 cpu1 rt start", "7 cpu1 idle" from the event log, which is all that any report sees.
+/// "3 cpu1 rt start", "7 cpu1 idle" from the event log, the only source of reports.
 class LogText {
  public:
   explicit LogText(Cpu& cpu) : cpu_(cpu), events_(1 << 16) {
@@ -82,7 +82,7 @@ TEST(SeveralCpus, WhoeverIsDisplacedTakesAnIdleCpuUnlessItIsPinned) {
   }
 }
 
-// "low" is displaced at 3, goes on where "high" was never, and pays 2 for that; "high" pays 1 where "low" ran.
+// "low" is displaced at 3, continues where "high" never ran, and pays 2 for that; "high" pays 1 where "low" ran.
 TEST(SeveralCpus, AThreadThatMovesPaysForItOnce) {
   Engine engine;
   Cpu cpu(engine, Admission::kRequired, 2);
@@ -93,14 +93,14 @@ TEST(SeveralCpus, AThreadThatMovesPaysForItOnce) {
   Periodic p_low(engine, cpu, low, 0, 1000), p_high(engine, cpu, high, 3, 1000);
   LogText log(cpu);
   engine.run_until(100);
-  // 1 + 10 of low's own: 3 of them before, then 1 for another thread's CPU and 2 for moving.
+  // 1 + 10 of low's own: 3 of them earlier, then 1 for another thread's CPU and 2 for the move.
   EXPECT_THAT(log.read(),
               ElementsAre("0 cpu0 low start", "3 cpu0 high start", "3 cpu1 low resume", "8 cpu0 idle", "14 cpu1 idle"));
   EXPECT_EQ(cpu.cpu_time(low), 14);
   EXPECT_EQ(cpu.cpu_time(high), 5);
 }
 
-// Interrupts and DPCs leave a thread's caches to it here, and a thread that sleeps and wakes alone finds them again.
+// Interrupts and DPCs do not change a thread's caches here, and a thread that sleeps and wakes alone finds them again.
 TEST(SwitchCosts, ArePaidForOtherThreadsOnly) {
   Engine engine;
   Cpu cpu(engine);
@@ -111,7 +111,7 @@ TEST(SwitchCosts, ArePaidForOtherThreadsOnly) {
                  irq = cpu.add_interrupt({"irq", 1, dpc}, irq_job);
   Periodic p_a(engine, cpu, a, 0, 1000), p_irq(engine, cpu, irq, 50, 1'000'000), p_b(engine, cpu, b, 2050, 1'000'000);
   engine.run_until(2000);
-  EXPECT_EQ(cpu.cpu_time(a), 207);  // once, for the first time; the caches were nobody's
+  EXPECT_EQ(cpu.cpu_time(a), 207);  // once, for the first time; the caches belonged to no thread
   engine.run_until(2500);
   EXPECT_EQ(cpu.cpu_time(b), 17);
   EXPECT_EQ(cpu.cpu_time(a), 314);  // and once after b
@@ -127,7 +127,7 @@ TEST(SeveralCpus, EqualsTakeTurnsOnAllCpus) {
   Periodic p_a(engine, cpu, a, 0, 1000), p_b(engine, cpu, b, 1, 1000), p_c(engine, cpu, c, 2, 1000);
   LogText log(cpu);
   engine.run_until(10);
-  // Whose turn is over goes behind the one that waits, on whatever CPU it was.
+  // A thread whose turn is over queues behind the waiting one, on any CPU.
   EXPECT_THAT(log.read(), ElementsAre("0 cpu0 a start", "1 cpu1 b start", "4 cpu0 c start", "5 cpu1 a resume",
                                       "8 cpu0 b resume", "9 cpu1 c resume"));
 }
@@ -147,7 +147,7 @@ TEST(SeveralCpus, WindowsPreemptsOnTheIdealCpuOnly) {
   Periodic p_c(engine, cpu, c, kMs, 1'000 * kMs);
   LogText log(cpu);
   engine.run_until(100 * kMs);
-  // c may not preempt a, and waits although b is less urgent, until b's six clock intervals are over.
+  // c may not preempt a, and waits although b is less urgent, until the six clock intervals of b are over.
   EXPECT_THAT(log.read(1000),
               ElementsAre("0 cpu0 a start", "0 cpu1 b start", "93750 cpu1 c start", "94750 cpu1 b resume"));
 }
@@ -219,12 +219,12 @@ TEST(SeveralCpus, LinuxPushesARealTimeThreadThatMustWait) {
       p_c(engine, cpu, c, 2 * kMs, 1000 * kMs);
   LogText log(cpu);
   engine.run_until(40 * kMs);
-  // Each wakes on CPU 0, where a runs: b is pushed to the idle CPU 1, c to b's. b goes on when CPU 1 is free at 7.
+  // Each wakes on CPU 0, where a runs: b is pushed to the idle CPU 1, c to b's CPU. b continues on free CPU 1 at 7.
   EXPECT_THAT(log.read(kMs), ElementsAre("0 cpu0 a start", "1 cpu1 b start", "2 cpu1 c start", "7 cpu1 b resume",
                                          "10 cpu0 idle", "26 cpu1 idle"));
 }
 
-// CPU 1 has had no real-time thread for two seconds, and the last one was throttled there. Time goes on all the same.
+// CPU 1 has had no real-time thread for two seconds, and the last one was throttled there. Time still passes.
 TEST(SeveralCpus, LinuxPushesARealTimeThreadWhereNoneWasForLong) {
   Engine engine;
   Cpu cpu(engine, Admission::kRequired, 2);
@@ -261,7 +261,7 @@ TEST(SeveralCpus, FourFairSpinnersShareTwoCpusEvenly) {
   for (const EntityId id : ids) EXPECT_NEAR(static_cast<double>(cpu.cpu_time(id)), 500e6, 4e6);  // a tick
 }
 
-// Dhall and Liu 1978: with two light tasks of the earlier deadline on two CPUs, a task of U = 10/11 misses.
+// Dhall and Liu 1978: beside two light tasks of the earlier deadline on two CPUs, a task of U = 10/11 misses.
 TEST(SeveralCpus, GlobalEdfHasDhallsEffect) {
   Engine engine;
   Cpu cpu(engine, Admission::kNone, 2);
@@ -298,7 +298,7 @@ TEST(SeveralCpus, AnEntityOnACpuThatIsNotThereIsRefused) {
   EXPECT_THROW(Cpu(engine, Admission::kNone, 0), std::invalid_argument);
 }
 
-/// Random interrupts with a DPC, and threads of all policies that do not share state, on CPU `pin` of `cpu`.
+/// Random interrupts with a DPC, and threads of all policies without shared state, on CPU `pin` of `cpu`.
 struct RandomHost {
   RandomHost(Engine& engine, Cpu& cpu, int pin, int number) {
     std::mt19937 draw(static_cast<unsigned>(number));
@@ -359,7 +359,7 @@ TEST(SeveralCpus, WithEverythingPinnedAreSoManyHosts) {
   }
 }
 
-/// Finish times of each task's jobs under global preemptive fixed priorities, by brute force, a unit of time a step.
+/// Finish times of each task's jobs under global preemptive fixed priorities, by brute force in unit steps.
 struct Task {
   int priority;
   Ns offset, period, cost;

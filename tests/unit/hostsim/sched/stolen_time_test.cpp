@@ -23,7 +23,7 @@ using Class = ThreadRequest::Class;
 
 constexpr Ns kMs = 1'000'000, kUs = 1'000;
 
-/// One CPU, its threads that never block, and an interrupt with deferred work, half of the cost each.
+/// One CPU, threads that never block, and an interrupt with deferred work; each part has half of the cost.
 class Host {
  public:
   Host(std::string_view scheduler, std::string_view reservations, int hz, bool charge)
@@ -44,7 +44,7 @@ class Host {
     const EntityId id = cpu.add_interrupt({.name = "interrupt", .dpc = dpc}, *handler_);
     ticks_.emplace(engine, cpu, id, offset, period);
   }
-  /// CPU time of its own.
+  /// Its own CPU time.
   Ns own_time(EntityId id, Ns at) {
     engine.run_until(at);
     return cpu.cpu_time(id);
@@ -67,8 +67,8 @@ class Host {
   std::optional<Periodic> ticks_;
 };
 
-// Handlers of 0.1 ms, 2 ms after each of 250 ticks a second. The throttle is found out at the tick after 950 ms of
-// real-time threads: at 952 ms where the handlers' 23.8 ms are among them, else at 976 ms.
+// Handlers of 0.1 ms, 2 ms after each of 250 ticks a second. The throttle begins at the tick after 950 ms of real-time
+// threads: at 952 ms if the handlers' 23.8 ms count, otherwise at 976 ms.
 TEST(StolenTime, CountsForTheThrottleOfRealTimeThreads) {
   for (const bool charge : {true, false}) {
     Host host("linux", "deadline-ticks", 250, charge);
@@ -81,8 +81,8 @@ TEST(StolenTime, CountsForTheThrottleOfRealTimeThreads) {
   }
 }
 
-// 4 of every 16 ms, and 0.5 ms of every ms are stolen: with them the budget is spent after 4 ms, of which the thread
-// had 2; without, after 8, of which it had all 4.
+// 4 of every 16 ms, and 0.5 ms of every ms are stolen. If that counts, the budget is spent after 4 ms, of which the
+// thread had 2; if not, after 8, of which it had all 4.
 TEST(StolenTime, IsPartOfADeadlineThreadsBudget) {
   for (const bool charge : {true, false}) {
     Host host("linux", "deadline-ticks", 1000, charge);
@@ -93,8 +93,8 @@ TEST(StolenTime, IsPartOfADeadlineThreadsBudget) {
   }
 }
 
-// With HRTICK it ends within a tick: after 3.25 ms a handler begins, which takes more than is left of 3.3 ms. The timer
-// is never set for less than 10 us.
+// With HRTICK it ends within a tick: after 3.25 ms a handler begins, which takes more than the rest of 3.3 ms. The
+// timer is never set for less than 10 us.
 TEST(StolenTime, EndsABudgetWithHrtickToo) {
   Host host("linux", "deadline-hrtick", 1000, true);
   const EntityId thread = host.reserved(3300 * kUs, 16 * kMs);
@@ -102,8 +102,8 @@ TEST(StolenTime, EndsABudgetWithHrtickToo) {
   EXPECT_EQ(host.own_time(thread, 16 * kMs), (3250 - 3 * 500 + 10) * kUs);
 }
 
-// Alone it reclaims all but 5 %: 3 of every 20 ms last 19. Half of every ms is stolen: with that they are over at 19,
-// when the thread had 9.5; without, it has every ms that is left.
+// Alone it reclaims all except 5 %: 3 of every 20 ms last 19. Half of every ms is stolen: if that counts, they are over
+// at 19, after 9.5 ms of the thread; if not, it has the rest of every ms.
 TEST(StolenTime, OfAThreadThatReclaimsIsScaledAsWhatRan) {
   for (const bool charge : {true, false}) {
     Host host("linux", "deadline-reclaim", 1000, charge);
@@ -114,10 +114,10 @@ TEST(StolenTime, OfAThreadThatReclaimsIsScaledAsWhatRan) {
   }
 }
 
-// Half of the CPU each, 8 of 16 and 4 of 8. Up to 2 ms the second never woke, and the first's budget shrinks half as
-// fast: 0.5 for its own ms, 0.5 for one of the handler's, and then 1 for the handler's other: 6 are left at 3. The
-// second has the CPU for 2 ms; its 0-lag time is 6. Of the first, 5 are left then, which at half the speed last
-// until 16.
+// Half of the CPU each, 8 of 16 and 4 of 8. Until 2 ms the second never woke, and the
+// first's budget decreases half as fast: 0.5 for its own ms, 0.5 for one of the handler's,
+// and then 1 for the handler's other: 6 remain at 3. The second has the CPU for 2 ms; its
+// 0-lag time is 6. Of the first, 5 remain then, which last until 16 at half the speed.
 TEST(StolenTime, IsReclaimedAtTheSpeedOfWhenItWasStolen) {
   Engine engine;
   Cpu cpu(engine);
@@ -141,8 +141,8 @@ TEST(StolenTime, IsReclaimedAtTheSpeedOfWhenItWasStolen) {
                                            "5000000 first resume", "16000000 first replenish"));
 }
 
-// cpu.max takes its quota 5 ms at a time and finds out at a tick; a thread in a group of real-time threads has its
-// server's budget.
+// cpu.max takes its quota in 5 ms and checks at a tick; a thread in a group of real-time threads has its server's
+// budget.
 TEST(StolenTime, IsPartOfAGroupsBudget) {
   for (const std::string_view reservations : {"cpu-max", "hcbs"}) {
     for (const bool charge : {true, false}) {
@@ -154,8 +154,8 @@ TEST(StolenTime, IsPartOfAGroupsBudget) {
   }
 }
 
-// Two equal threads, and 100 ms that are taken from the first of them. The other gets as much before they share again,
-// to within the slices of each.
+// Two equal threads, and 100 ms that are taken from the first. The other gets as much before they share again, within
+// the slices of each.
 TEST(StolenTime, IsTheVirtualTimeOfAFairThread) {
   for (const std::string_view scheduler : {"linux", "linux-6.6", "linux-6.12", "linux-7.0-scx-simple"}) {
     for (const bool charge : {true, false}) {
@@ -168,7 +168,7 @@ TEST(StolenTime, IsTheVirtualTimeOfAFairThread) {
   }
 }
 
-// Handlers that begin as a job of 1 ms ends, and are over before the next: the CPU is nobody's meanwhile.
+// Handlers that begin when a job of 1 ms ends, and are over before the next: meanwhile no thread has the CPU.
 TEST(StolenTime, IsNobodysOnAnIdleCpu) {
   std::vector<std::string> events[2];
   for (const bool charge : {true, false}) {

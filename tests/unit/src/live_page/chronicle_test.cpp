@@ -20,7 +20,7 @@ TEST(LivePageChronicle, KeepsTheWorstOfEachSecond) {
   Chronicle chronicle(1);
   LineView v;
   v.phase = Phase::kData;
-  for (int k = 0; k < 12; ++k) {  // three seconds, and the begin of a fourth
+  for (int k = 0; k < 12; ++k) {  // three seconds, and the start of a fourth
     v.snr_db = 30 + static_cast<float>(k);
     v.pending_peak = k == 5 ? 70 : 10;
     v.blocks_late = k >= 6 ? 3 : 0;

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-/// A client that has sent some octets, and leaves when it has seen a state.
+/// A client that has sent some octets, and leaves when it has received a state.
 class Client final : public Connection {
  public:
   explicit Client(std::string sent) : sent_(std::move(sent)) {}

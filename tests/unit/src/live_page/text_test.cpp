@@ -52,7 +52,7 @@ TEST(LivePageText, WhatIsNotKnownIsNullInJsonAndAbsentFromMetrics) {
   EXPECT_THAT(metrics_text({&v, 1}, 0), Not(HasSubstr("echo_return_loss")));
   v.rx_level_dbm0 = -300;
   EXPECT_TRUE(line_json(v, 0, Points::kWithout).at("rx_level_dbm0").is_null());
-  v.phase = Phase::kOnHook;  // what the last call had is not the line's now
+  v.phase = Phase::kOnHook;  // values of the last call are not the line's current ones
   EXPECT_TRUE(line_json(v, 0, Points::kWithout).at("snr_db").is_null());
 }
 
@@ -87,7 +87,7 @@ TEST(LivePageText, MetricsAreInBaseUnitsWithOneHeadEach) {
   EXPECT_THAT(text, HasSubstr("offhook_card_figure{line=\"0\",figure=\"packets_lost\"} 3\n"));
   EXPECT_THAT(text, HasSubstr("# TYPE offhook_blocks_late_total counter\n"));
   EXPECT_THAT(text, HasSubstr("offhook_page_clients 2\n"));
-  // As a scraper checks it: a head before its samples, once, and every sample belongs to the last head.
+  // The check of a scraper: one head before its samples, and every sample belongs to the last head.
   std::istringstream rows(text);
   std::set<std::string> heads;
   std::string last;

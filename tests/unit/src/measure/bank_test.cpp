@@ -18,9 +18,9 @@ BankConfig two_modems() {
   return config;
 }
 
-/// Measures until the machine kept time for once: a stall longer than the card's ring loses samples, and then calls
-/// fail for the machine's reason.
-/// @return false: it stalled five times
+/// Measures until the machine kept time once: a stall longer than the card's ring loses samples, and then calls fail
+/// because of the machine.
+/// @return false if it stalled five times
 bool measure_without_a_stall(const BankConfig& config, BankResult& result) {
   for (int attempt = 0; attempt < 5; ++attempt) {
     result = {};

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A /proc and /sys of one's own.
+/// A private /proc and /sys.
 class HostDescription : public testing::Test {
  protected:
   void SetUp() override {
@@ -73,7 +73,7 @@ TEST_F(HostDescription, ReadsWhatDecidesLatency) {
 }
 
 TEST_F(HostDescription, WhatAMachineDoesNotTellIsSaidInWordsAndNothingIsLeftOut) {
-  put("sys/devices/system/cpu/nohz_full", "(null)\n");  // as kernels without nohz_full= have it
+  put("sys/devices/system/cpu/nohz_full", "(null)\n");  // as on kernels without nohz_full=
   const auto bare = described(root_), here = measure::host_description();
   EXPECT_EQ(bare.at("nohz_full_cpus"), "none");
   EXPECT_EQ(bare.at("governor"), "none: no cpufreq driver");
@@ -83,7 +83,7 @@ TEST_F(HostDescription, WhatAMachineDoesNotTellIsSaidInWordsAndNothingIsLeftOut)
 }
 
 TEST_F(HostDescription, InWordsKeepsTheOrderAndWhatItDoesNotKnow) {
-  const nlohmann::json of_a_log = described(root_);  // sorted by key, as a log's header is
+  const nlohmann::json of_a_log = described(root_);  // sorted by key, like a log's header
   const auto words = measure::host_in_words(of_a_log);
   EXPECT_EQ(words.size(), of_a_log.size());
   EXPECT_EQ(words.front().first, "kernel");

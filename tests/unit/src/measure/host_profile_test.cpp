@@ -71,7 +71,7 @@ TEST(HostProfile, HasTheSchedulerOfItsKernel) {
   EXPECT_THAT(with("unknown", "no"), testing::HasSubstr("scheduler = \"linux\"\n"));
 }
 
-// FIFO 25 waits 3 ms where FIFO 80 waits 5 us; SCHED_DEADLINE and SCHED_OTHER are their own.
+// FIFO 25 waits 3 ms where FIFO 80 waits 5 us; SCHED_DEADLINE and SCHED_OTHER have their own waits.
 TEST(HostProfile, EachPriorityAndClassHasItsOwnDistribution) {
   HostProfile p = profile();
   p.threads = {{ContextSpec::parse("OTHER")},

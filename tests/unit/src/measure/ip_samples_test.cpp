@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kHz = 1000;
 
-/// @return none where this machine or user may not sample; then the test was skipped
+/// @return none if this machine or user may not sample; then the test was skipped
 std::optional<IpSampler> sampler(std::string& why) {
   try {
     return std::optional<IpSampler>(std::in_place, kHz);
@@ -71,7 +71,7 @@ TEST(IpSampler, LeavesNothingOpen) {
   if (!sampler(why)) GTEST_SKIP() << why;
   EXPECT_EQ(open_files(), before);
 
-  // Only the first CPU's can be opened.
+  // Only the first CPU's counter can be opened.
   if (sysconf(_SC_NPROCESSORS_ONLN) < 2) GTEST_SKIP() << "one CPU alone";
   rlimit limit{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);

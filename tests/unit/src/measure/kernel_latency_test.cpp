@@ -36,7 +36,7 @@ TEST(KernelLatency, EndsAtTheThreshold) {
   const LatencyResult r = measure_kernel_latency(device, config, kOn);
   EXPECT_EQ(r.over_threshold_ns, 70'000);
   EXPECT_EQ(r.over_at_ns, 25 * 1'000'000 + 70'000);
-  EXPECT_EQ(r.latency.count(), 30u);  // of the look that found it
+  EXPECT_EQ(r.latency.count(), 30u);  // of the read that found it
 }
 
 TEST(KernelLatency, RefusesAnIntervalThatIsNoBlock) {

@@ -21,7 +21,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Whatever this machine lacks. @return why
+/// Anything this machine lacks. @return the reason
 std::string failure(const std::vector<KernelTrace::Wanted>& wanted) {
   try {
     const KernelTrace trace(wanted, 64);
@@ -61,7 +61,7 @@ TEST(KernelTrace, HasNothingBeforeItIsOnAndNothingAfterIt) {
   EXPECT_TRUE(events().empty());
 }
 
-// Folders in the place of tracefs: rmdir() is all that is done.
+// Folders in place of tracefs: the code only calls rmdir().
 TEST(StaleInstances, AreThoseOfOursWhoseProcessIsGone) {
   const test::TemporaryFolder temporary;
   const std::filesystem::path instances = temporary.path() / "instances";

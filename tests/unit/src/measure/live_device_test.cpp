@@ -18,7 +18,7 @@ hostsim::Scenario g_lite() {
   return builder.finish();
 }
 
-// How much is lost is the machine's affair; that pump, driver and card are at work, and counted, is ours.
+// The number of losses depends on the machine; the test is that pump, driver and card work and count.
 TEST(LiveDevice, TheDmtPumpIsServedOverItsLoopInAContextOfThisHost) {
   LiveDeviceConfig config;
   config.context = LiveContextConfig::parse("OTHER");

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Waits for what another process does, without a claim how fast it is.
+/// Waits for another process, without an assumption about its speed.
 template <class Condition>
 bool comes_true(Condition condition) {
   for (int tries = 0; tries < 3000; ++tries) {
@@ -32,10 +32,10 @@ bool alive(pid_t pid) {
   if (kill(pid, 0) != 0) return false;
   std::ifstream in(fs::path("/proc") / std::to_string(pid) / "stat");
   std::string text{std::istreambuf_iterator<char>(in), {}};
-  return text.rfind(") Z ") == std::string::npos;  // a zombie is an end
+  return text.rfind(") Z ") == std::string::npos;  // a zombie counts as an end
 }
 
-/// A shell that starts another process outside of its own group, as daemons do, and goes on.
+/// A shell that starts another process outside its own group, as daemons do, and continues.
 const std::vector<std::string> kDaemon = {"sh", "-c", "setsid sleep 1000 & echo $! > \"$0\"; exec sleep 1000"};
 
 }  // namespace

@@ -30,7 +30,7 @@ struct Played {
   std::uint64_t sent_otherwise, bits, wrong_bits;
 };
 
-/// A pump of its own on the rehearsal's line, behind a card with the same lead. @param late  this block is filled in
+/// A separate pump on the rehearsal's line, behind a card with the same lead. @param late  this block is filled in
 Played play(Rehearsal& rehearsal, int late = -1) {
   const hostsim::Scenario s = g_lite();
   const auto connection = hostsim::make_device_connection(s, nullptr);
@@ -66,8 +66,8 @@ TEST(Rehearsal, APumpThatIsServedInTimeHearsAndSendsTheSameAgain) {
 TEST(Rehearsal, WhatALateBlockChangesIsCounted) {
   Rehearsal rehearsal(g_lite(), kSeconds, [](double) { return true; });
   const Played p = play(rehearsal, 450);
-  EXPECT_GE(p.sent_otherwise, 1000u);  // its own periods but for those that are silent by chance
-  EXPECT_GT(p.bits, 500'000u);         // the far end goes on
+  EXPECT_GE(p.sent_otherwise, 1000u);  // its own periods, except those that are silent by chance
+  EXPECT_GT(p.bits, 500'000u);         // the far end continues
 }
 
 TEST(Rehearsal, ARecordingThatIsTooLongIsRefused) {

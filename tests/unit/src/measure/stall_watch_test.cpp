@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kMs = OH_MODEM_RATE_HZ / 1000;
 
-/// A burst of 1 ms after the other; `behind` of each as the function says.
+/// Bursts of 1 ms in succession; the function gives `behind` of each.
 template <typename Behind>
 StallWatch watched(int bursts, const Behind& behind, int late_from, int late_to) {
   StallWatch watch;
@@ -21,8 +21,8 @@ StallWatch watched(int bursts, const Behind& behind, int late_from, int late_to)
 }
 
 TEST(StallWatch, AStallIsAsLongAsTheLatestOfItsBurstsAndHasTheLateBlocksOf100msAfterThem) {
-  // From 50 ms on 8 ms behind, a ms less at each burst: at 3 ms it is a stall still. Two blocks late in each ms up to
-  // 200.
+  // From 50 ms on 8 ms behind, 1 ms less at each burst: at 3 ms it is still a stall. Two blocks are late in each ms up
+  // to 200.
   const auto behind = [](int ms) { return static_cast<std::uint64_t>(ms < 50 || ms > 58 ? 0 : 58 - ms); };
   const StallWatch watch = watched(400, behind, 10, 200);
   ASSERT_EQ(watch.stalls().size(), 1u);

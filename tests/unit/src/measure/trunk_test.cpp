@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kPeriods = 10 * 8000;
 constexpr std::size_t kDelay = 333;
 
-/// A network as a function of the octet and its number at the far end.
+/// A network as a function of the octet and its index at the far end.
 using Network = std::function<std::uint8_t(std::size_t at, std::uint8_t octet)>;
 
 TrunkReceived silence(oh_encoding law) {
@@ -107,7 +107,7 @@ TEST_F(Trunk, ConvertersLeaveNoMapAndLowerTheRate) {
 TEST_F(Trunk, CountsLostSamplesAndJumps) {
   TrunkReceived received = through(sent_, OH_MULAW, [](std::size_t, std::uint8_t octet) { return octet; });
   for (std::size_t k = 20000; k < 20160; ++k) received.lost[k] = true, received.octets[k] = 0xFF;
-  // From 5 s on everything comes 10 ms later, and from 6 s on 20 ms earlier.
+  // From 5 s on all octets come 10 ms later, and from 6 s on 20 ms earlier.
   received.octets.insert(received.octets.begin() + 40000, 80, 0xFF);
   received.octets.erase(received.octets.begin() + 48000, received.octets.begin() + 48160);
   received.lost.resize(received.octets.size());

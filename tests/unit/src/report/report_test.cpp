@@ -75,7 +75,7 @@ TEST(ReportVerdict, NamesWhoHadTheCpuBeforeTheFirstLoss) {
   EXPECT_THAT(verdict.reasons, Contains(HasSubstr("the CPU ran spinner ")));
 }
 
-// The log has what this end's user got: of two files, one each way, less than the run counts.
+// The log has the received data of this end's user: of two files, one in each direction, less than the run counts.
 TEST(ReportVerdict, SaysAsManyBytesArrivedAsTheRunCounts) {
   CallReport call = described();
   call.run.emplace().bytes = 200'000;
@@ -101,7 +101,7 @@ TEST(ReportVerdict, ATransferFarBelowTheLinesRateIsMarginal) {
   EXPECT_EQ(judge(call, figures).verdict, Verdict::kSufficient);
   call.run->transfer_s = 49;
   EXPECT_EQ(judge(call, figures).verdict, Verdict::kMarginal);
-  call.run->at_line_rate_s = 0.1;  // a few frames: the window's start and the last acknowledgement are most of it
+  call.run->at_line_rate_s = 0.1;  // a few frames: most of the time is the window's start and the last acknowledgement
   call.run->transfer_s = 2.5;
   EXPECT_EQ(judge(call, figures).verdict, Verdict::kSufficient);
 }
@@ -115,7 +115,7 @@ TEST(ReportVerdict, ASlowTransferIsMarginal) {
   EXPECT_EQ(judge(call, figures_of({.seconds = 2})).verdict, Verdict::kMarginal);
 }
 
-// "Wrong data arrived" and "0 bits wrong" in both directions exclude each other, whatever was counted.
+// "Wrong data arrived" and "0 bits wrong" in both directions exclude each other, for any counts.
 TEST(ReportVerdict, WrongDataHaveWrongBitsAndWrongSuperframesAloneAreNamedSo) {
   for (const std::uint64_t wrong_bits : {0, 7}) {
     for (const std::uint32_t crc_errors : {0u, 3u}) {

@@ -92,7 +92,7 @@ TEST(LoadBuilder, CpusAreApartAndExcludedThreadsAreNoLoad) {
   b.switched(50, 1, kWork, kIdle);
   const HostLoad load = b.finish("t");
   ASSERT_EQ(load.cpus.size(), 2u);
-  EXPECT_EQ(found(load, 0), (std::vector<Found>{{"work", 30, 20}}));  // still running at the end
+  EXPECT_EQ(found(load, 0), (std::vector<Found>{{"work", 30, 20}}));  // still running when the trace ends
   EXPECT_EQ(found(load, 1), (std::vector<Found>{{"work", 0, 50}}));
 }
 

@@ -51,7 +51,7 @@ TEST(LatencyHistogram, CyclictestsThreadsAreSummedAndOverflowsTookTheLongest) {
   EXPECT_DOUBLE_EQ(h.latency.worst_ms(), 2.51);
   EXPECT_NEAR(h.latency.longer_than(0.012), 7.0 / 200, 1e-9);
   EXPECT_NEAR(h.latency.longer_than(0.020), 4.0 / 200, 1e-9);
-  EXPECT_EQ(h.priority, 0);  // its text does not say
+  EXPECT_EQ(h.priority, 0);  // its text does not contain it
   EXPECT_EQ(h.seconds, 0);
 }
 
@@ -74,10 +74,10 @@ TEST(LatencyHistogram, CyclictestsJsonSaysPriorityDurationAndKernel) {
   EXPECT_THAT(h.kernel, testing::StartsWith("Linux 6.12.57"));
 }
 
-// As rt-tests 2.40 prints it without -q: the lines of the threads first, with a terminal's codes between.
+// As rt-tests 2.40 prints it without -q: the lines of the threads first, with terminal codes between them.
 TEST(LatencyHistogram, LinesOfThreadsAboveTheHistogramSayPriorityAndDuration) {
   std::string text = "# /dev/cpu_dma_latency set to 0us\n";
-  for (int i = 1; i <= 300; i++)  // more than the 4096 characters that were searched
+  for (int i = 1; i <= 300; i++)  // more than the 4096 characters of the search
     text += "\x1b[3Apolicy: rr: loadavg: 4.39 2.79 1.25 4/114 3090          \n\nT: 0 ( 3090) P:79 I:1000 C:" +
             std::to_string(10 * i) + " Min:     48 Act:   48 Avg:   60 Max:      74\n";
   text += "# Histogram\n000011 002990\n000012 000010\n# Total: 000003000\n# Max Latencies: 00012\n";
@@ -110,7 +110,7 @@ TEST(LatencyHistogram, JsonOfRtTestsNamesItsCommandWithAColon) {
   EXPECT_DOUBLE_EQ(fifo.seconds, 1);
   EXPECT_EQ(of("-q -h 400 --policy=rr --prio=70").scheduling, "RR");
   EXPECT_EQ(of("-q -h 400 --policy=rr --prio=70").priority, 70);
-  // Neither a thread without a priority nor one of SCHED_DEADLINE is one of SCHED_FIFO.
+  // Neither a thread without a priority nor a SCHED_DEADLINE thread is one of SCHED_FIFO.
   EXPECT_EQ(of("-q -h 400").scheduling, "OTHER");
   EXPECT_EQ(of("-q -h 400 -p 80 --policy=other").priority, 0);
   EXPECT_EQ(of("-q -h 400 -p 80 --policy=deadline").scheduling, "DEADLINE");

@@ -18,7 +18,7 @@ namespace {
 using hostsim::HostLatencies;
 using hostsim::Modality;
 
-/// What an action complains about; empty when it does not.
+/// The error message of an action; empty if there is none.
 template <typename Act>
 std::string complaint(Act act) {
   try {
@@ -44,7 +44,7 @@ TEST(HostLatencies, EveryHostWithLatenciesLoadsAndAThreadNeverWaitsLessThanItsIn
   }
 }
 
-// Cota-Robles and Held, 4.3: a 16 ms thread latency once in 165,000 waits, with the virus scanner once in 1000.
+// Cota-Robles and Held, 4.3: a 16 ms thread latency once in 165,000 waits; with the virus scanner once in 1000.
 TEST(HostLatencies, OfficeMeetsTheFrequencyThatFixesHowOftenTheToolsMeasured) {
   const HostLatencies h = load_latencies("win98-office");
   EXPECT_NEAR(h.high_thread.latency_ms(1 / 165000.0) - h.dpc->latency_ms(1 / 165000.0), 16, 0.1);

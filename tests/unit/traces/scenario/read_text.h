@@ -16,7 +16,7 @@ inline hostsim::Scenario read(std::string_view text) {
   return builder.finish();
 }
 
-/// The message of the error that reading this text gives.
+/// The error message for this text.
 inline std::string complaint(std::string_view text) {
   try {
     read(text);

@@ -100,20 +100,20 @@ TEST_F(ScenarioFile, WrongRangeNamesPositionAndRange) {
 TEST_F(ScenarioFile, BrokenTomlNamesPosition) {
   EXPECT_THAT(complaint("name = \n"), testing::StartsWith("call.toml:1:"));
   EXPECT_THAT(complaint("seed = 1\nseed = 2\n"), testing::StartsWith("call.toml:2:"));
-  EXPECT_THAT(complaint(std::string("[\0\x05]\n", 5)), testing::StartsWith("call.toml"));  // an assertion of toml++
+  EXPECT_THAT(complaint(std::string("[\0\x05]\n", 5)), testing::StartsWith("call.toml"));  // an assertion in toml++
 }
 
 TEST_F(ScenarioFile, OnlyCommentsAndStringsHoldMoreThanAscii) {
   EXPECT_EQ(read("# caf\u00e9 \"\nname = \"caf\u00e9 \\\" \u00e9\" # \u00e9\n").name, "caf\u00e9 \" \u00e9");
   EXPECT_EQ(complaint("seed = 1\n  \u00e9 = 2\n"),
             "call.toml:2:3: keys and values are ASCII; expected other characters in quotes only");
-  // toml++ is undefined for these: where a string goes on, and behind quotation marks that begin none.
+  // toml++ is undefined for these: at the continuation of a string, and after quotation marks that begin none.
   EXPECT_EQ(read("name = \"\"\"caf\\\n\u00e9\ufefb\"\"\"\n").name, "caf\u00e9\ufefb");
   for (const char* text : {"seed = +'\ufefb'\n", "seed = 1\"\ufefb\"\n", "seed = 1='\ufefb'\n", "seed = [1['\ufefb'\n"})
     EXPECT_THAT(complaint(text), testing::StartsWith("call.toml:1:")) << text;
 }
 
-// Each of these used up the parser's stack.
+// Each of these overflowed the parser's stack.
 TEST_F(ScenarioFile, WhatIsNestedTooDeepIsRefusedAtItsPosition) {
   const auto repeated = [](std::string_view what, int n) {
     std::string all;
@@ -157,7 +157,7 @@ TEST_F(ScenarioFile, ANameIsOneComponentOfAPath) {
   EXPECT_THAT(complaint("name = \"" + std::string(101, 'x') + "\"\n"), testing::HasSubstr(":1:1: name is"));
   EXPECT_EQ(complaint("name = \"" + std::string(100, 'x') + "\"\n"), "no error");
   std::string wide;
-  for (int i = 0; i < 84; ++i) wide += "\u65e5";  // 252 bytes; a file's name may have 255
+  for (int i = 0; i < 84; ++i) wide += "\u65e5";  // 252 bytes; the limit for a file's name is 255
   EXPECT_EQ(complaint("name = \"" + wide + "\"\n"), "no error");
   EXPECT_THAT(complaint("name = \"" + wide + wide.substr(0, 9) + "\"\n"), testing::HasSubstr("at most 100 characters"));
 }

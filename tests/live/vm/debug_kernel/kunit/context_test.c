@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* context.c on simulated interrupts: who calls service, that no request is lost, and what is no
- * context of a kernel. */
+/* context.c on simulated interrupts: which code calls service,
+ * that no request is lost, and which contexts are refused. */
 #include <kunit/test.h>
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -17,7 +17,7 @@ struct fixture {
 	struct irq_domain *domain;
 	int irq;
 	struct completion served;
-	/* of the service run that came last */
+	/* of the latest service run */
 	bool hard, soft, worker;
 	unsigned int policy;
 	int priority;
@@ -102,7 +102,7 @@ static void start(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, f->context.context.ops->start(f->context.context.self), 0);
 }
 
-/* One interrupt, and the service run that follows from it. */
+/* One interrupt, and the service run that it causes. */
 static void serve(struct kunit *test, struct oh_context_spec spec)
 {
 	struct fixture *f = test->priv;
@@ -178,7 +178,7 @@ static void no_request_is_lost_when_the_context_changes(struct kunit *test)
 	start(test);
 	for (from = 0; from < ARRAY_SIZE(specs); ++from) {
 		for (to = 0; to < ARRAY_SIZE(specs); ++to, requests += 2) {
-			/* and no waiting: the old context may have begun or not */
+			/* without waiting: the old context may or may not have begun */
 			fire(f);
 			KUNIT_ASSERT_EQ(test, become(f, specs[from]), 0);
 			fire(f);
@@ -222,7 +222,7 @@ static void what_is_no_context_of_a_kernel_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->context.spec.kind, OH_CONTEXT_FIFO);
 }
 
-/* No kernel admits more than its CPUs; the context stays what it was. */
+/* No kernel admits more than its CPUs; the context is unchanged. */
 static void a_reservation_that_is_not_admitted_changes_nothing(struct kunit *test)
 {
 	struct fixture *f = test->priv;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* fpu.c: sections within sections of others, from a hard interrupt and a softirq; nobody's
- * registers change. */
+/* fpu.c: sections within sections of others, from a
+ * hard interrupt and a softirq; no registers change. */
 #include <asm/fpu/api.h>
 #include <kunit/test.h>
 #include <linux/delay.h>
@@ -26,7 +26,7 @@ struct fixture {
 	int ran;
 };
 
-/* All sixteen and MXCSR. C code of the kernel uses none of them. */
+/* All sixteen registers and MXCSR. C code of the kernel uses none of them. */
 #define EACH(instruction)                                                                          \
 	instruction(0) instruction(1) instruction(2) instruction(3) instruction(4) instruction(5)  \
 		instruction(6) instruction(7) instruction(8) instruction(9) instruction(10)        \
@@ -47,7 +47,7 @@ static void store(struct vectors *v)
 
 static const struct vectors zeros = {.mxcsr = 0x1f80};
 
-/* What a pump does, at its worst: every register is another's afterwards. */
+/* The worst effect of a pump: every register has another value afterwards. */
 static void use(struct fixture *f)
 {
 	oh_fpu_begin(&f->fpu);
@@ -95,7 +95,7 @@ static void fill(struct vectors *v)
 	v->mxcsr = 0x1f80 | 0x6000; /* towards zero */
 }
 
-/* @param work what comes upon a kernel's user of the registers on this CPU */
+/* @param work interrupts a kernel user of the registers on this CPU */
 static void interrupt_a_user(struct kunit *test, void (*work)(struct irq_work *work))
 {
 	struct fixture *f = test->priv;
@@ -170,11 +170,11 @@ static void a_thread_s_section_ends_at_a_point_when_it_has_lasted(struct kunit *
 	KUNIT_EXPECT_GT(test, f->fpu.begun_ns, begun);
 	oh_fpu_end(&f->fpu);
 	KUNIT_EXPECT_GE(test, f->fpu.longest_ns, 100 * NSEC_PER_USEC);
-	oh_preemption_point(); /* of nobody's section: nothing happens */
+	oh_preemption_point(); /* outside of any section: no effect */
 	KUNIT_EXPECT_EQ(test, preempt_count(), 0);
 }
 
-/* The interrupt's section is the newest while it lasts; then a point is the thread's again. */
+/* The interrupt's section is the newest while it lasts; after it, a preemption point belongs to the thread again. */
 static void the_section_that_was_interrupted_goes_on(struct kunit *test)
 {
 	struct fixture *f = test->priv;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* hardware.c on registers, card memory and a queue in plain memory: what is believed of a card, and
- * what is not. */
+/* hardware.c on registers, card memory and a queue in plain memory: which values of a card are accepted, and which are
+ * not. */
 #include <kunit/test.h>
 
 #include "driver/linux/offhook.h"
@@ -15,7 +15,7 @@ static const struct oh_stream_format format = {
 	.block_max = RING / 2,
 };
 
-/* A card that has done every command already: its answer is the number of the newest. */
+/* A card that has already executed every command: its answer is the number of the newest. */
 static void answer(struct oh_hardware *hw, u32 status)
 {
 	writel(hw->sequence + 1, &hw->registers->command_done);
@@ -96,7 +96,7 @@ static void counts_a_queue_that_was_lapped(struct kunit *test)
 	pass(hw, QUEUE + 2);
 	for (k = 1; k <= QUEUE + 2; ++k)
 		end_block(hw, k, k);
-	/* The first two entries are of the second round: what they held is lost. */
+	/* The first two entries are from the second round, so their earlier contents are lost. */
 	KUNIT_EXPECT_GT(test, oh_hardware_take(hw), 0);
 	KUNIT_EXPECT_GT(test, hw->bad, 0);
 	KUNIT_EXPECT_EQ(test, hw->last_end, QUEUE + 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* modem.c: one end of a connection, from its creation on; two of them on one line. */
+/* modem.c: one end of a connection from its creation on, and two of them on one line. */
 #include <kunit/test.h>
 #include <linux/irq_work.h>
 #include <linux/vmalloc.h>
@@ -75,7 +75,7 @@ static void refuses_what_is_no_call(struct kunit *test)
 	struct oh_kernel_call call = call_of("v17");
 
 	KUNIT_EXPECT_EQ(test, PTR_ERR(create(test, &call)), -ENOENT);
-	call = call_of("dmt"); /* of another rate than the card's */
+	call = call_of("dmt"); /* with a rate other than the card's */
 	KUNIT_EXPECT_EQ(test, PTR_ERR(create(test, &call)), -EINVAL);
 	call = call_of("v34");
 	call.role = 7;
@@ -86,12 +86,12 @@ static void refuses_what_is_no_call(struct kunit *test)
 	call = call_of("v34");
 	call.max_bit_rate = 1;
 	KUNIT_EXPECT_TRUE(test, IS_ERR(create(test, &call)));
-	/* A name of a field's whole length has no end. */
+	/* A name as long as its field has no terminator. */
 	memset(call.pump, 'v', sizeof(call.pump));
 	KUNIT_EXPECT_EQ(test, PTR_ERR(create(test, &call)), -ENOENT);
 }
 
-/* Two ends, each other's far end. Too much for a stack. */
+/* Two ends, each the far end of the other. Too large for a stack. */
 struct talk {
 	struct oh_kernel_call call[2];
 	struct oh_kernel_end *end[2];
@@ -106,7 +106,7 @@ static const struct oh_kernel_status *look(struct talk *t, int k)
 	return &t->status;
 }
 
-/* V.32bis, for its start-up is the shortest. */
+/* V.32bis, because its start-up is the shortest. */
 static void two_on_one_line_reach_data(struct kunit *test)
 {
 	struct talk *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
@@ -149,10 +149,10 @@ enum {
 	LOOP_RATIO = 4,
 	LOOP_BLOCK = 1104,
 	LOOP_LOST_MS = 40,
-	LOOP_LOSS = 8, /* 18 dB: full scale is no receiver's level */
+	LOOP_LOSS = 8, /* 18 dB, because a receiver's level is not full scale */
 };
 
-/* G.lite: the exchange's end sends four samples a period. */
+/* G.lite: the exchange's end sends four samples per period. */
 struct loop {
 	struct oh_kernel_call call[2];
 	struct oh_kernel_end *end[2];
@@ -171,7 +171,7 @@ static bool loop_in_data(struct loop *t)
 	return t->status[0].pump == OH_PUMP_DATA && t->status[1].pump == OH_PUMP_DATA;
 }
 
-/* Each hears what the other sent in the block before. */
+/* Each receives what the other one sent in the previous block. */
 static void loop_block(struct loop *t, s16 *up, s16 *down)
 {
 	int k;
@@ -184,7 +184,7 @@ static void loop_block(struct loop *t, s16 *up, s16 *down)
 		t->down[k] = down[k] / LOOP_LOSS;
 }
 
-/* What a lost piece of the line costs is in the status: idle cells, nobody's to read. */
+/* The effect of a lost piece of the line is in the status: idle cells, which have no reader. */
 static void cells_lost_on_a_loop_are_in_the_status(struct kunit *test)
 {
 	const struct oh_stream_format slow = {

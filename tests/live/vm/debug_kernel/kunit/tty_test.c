@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* tty.c, and terminal_end.c as far as its descriptor: the serial port as a kernel's user of a tty
- * sees it. */
+/* tty.c, and terminal_end.c up to its descriptor: the
+ * serial port as a user of a tty in the kernel sees it. */
 #include <kunit/test.h>
 #include <linux/fdtable.h>
 #include <linux/tty_driver.h>
@@ -61,7 +61,7 @@ static void the_port_raises_and_drops_dtr_and_rts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lines(f), TIOCM_DTR | TIOCM_RTS);
 	port->ops->dtr_rts(port, false);
 	KUNIT_EXPECT_EQ(test, lines(f), 0);
-	/* The DTE's lines are its own; the modem's it cannot set. */
+	/* The DTE's lines are its own; it cannot set those of the modem. */
 	f->line->ops->tiocmset(f->line, TIOCM_DTR | TIOCM_CAR | TIOCM_DSR, 0);
 	KUNIT_EXPECT_EQ(test, lines(f), TIOCM_DTR);
 	KUNIT_EXPECT_FALSE(test, port->ops->carrier_raised(port));

@@ -15,7 +15,7 @@ namespace {
 constexpr PrecoderCoefficients kNoPrecoding{};
 constexpr PrecoderCoefficients kH{{{-9830, 3277}, {4915, -1638}, {-820, 16}}};
 
-// FNV-1a of 16-bit little-endian values: stands for thousands of printed numbers.
+// FNV-1a of 16-bit little-endian values, in place of thousands of printed numbers.
 class Hash {
  public:
   void add(int16_t v) {
@@ -36,10 +36,10 @@ struct Expected {
   int trellis_state;  // after B1
   int z;
   uint64_t hash_b1;  // of all x of B1
-  uint64_t hash;     // with two superframes of data after it
+  uint64_t hash;     // followed by two superframes of data
 };
 
-// From an independent implementation of the text in exact integers (Python); see the issue.
+// From an independent implementation of the Recommendation in exact integers (Python); see the issue.
 const Expected kExpected[] = {
     {kGpc,
      {SymbolRate::k2400, 2400, false, false},
@@ -176,7 +176,7 @@ TEST(V34Encoder, LabelParityOfEachPairIsY0ExclusiveOrV0) {
 }
 
 // Every symbol rate, data rate, minimum and expanded, with and without auxiliary channel, all three codes, with and
-// without precoding: one superframe and a data frame of random bits, returned bit for bit, and x recovered exactly.
+// without precoding: one superframe and a data frame of random bits; all bits and x are recovered exactly.
 TEST(V34Encoder, DecoderInvertsItForEveryParameterSet) {
   for (const ParameterSet& set : all_parameter_sets()) {
     const Framing f = set.framing();
@@ -212,7 +212,7 @@ TEST(V34Encoder, DecoderInvertsItForEveryParameterSet) {
   }
 }
 
-// Differential encoding carries the data, so a receiver locked 90, 180 or 270 degrees off loses only the start.
+// Data are differentially encoded, so a receiver locked 90, 180 or 270 degrees off loses only the start.
 TEST(V34Encoder, DataSurvivesRotationByQuarters) {
   const ParameterSet set{SymbolRate::k3200, 28800, false, true};
   const CodingParameters p{set.framing(), kGpc, TrellisCode::k64, kNoPrecoding};
@@ -257,7 +257,7 @@ TEST(V34Decoder, TakesAnyPoints) {
   }
 }
 
-// Coefficients so small that p hardly leaves [-w, w], middling ones, and ones that fold p many times.
+// Coefficients so small that p almost never leaves [-w, w], medium ones, and ones that fold p many times.
 TEST(V34Encoder, MeanEnergyIsThatOfRandomData) {
   constexpr PrecoderCoefficients kSmall{{{1328, -98}, {-1836, -164}, {1333, -40}}};
   constexpr PrecoderCoefficients kMiddling{{{3014, -290}, {-1762, 292}, {7069, 752}}};

@@ -100,7 +100,7 @@ TEST(V34Framing, AuxiliaryPatternIsTable9AndPrimaryRateIsExact) {
   }
 }
 
-// Table 12, read off the rendered page: J = 7 has 14 bits (the text layer of the document shows two more).
+// Table 12, read from the rendered page: J = 7 has 14 bits (the text layer of the document has two more).
 TEST(V34Framing, BitInversionFollowsTable12AndStartsOneDataFrameEarly) {
   for (const auto& [s, printed] : {std::pair{SymbolRate::k2743, std::string("0111011111111010")},
                                    std::pair{SymbolRate::k3000, std::string("01110111111110")},

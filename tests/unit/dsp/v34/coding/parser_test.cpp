@@ -12,7 +12,7 @@
 namespace offhook::v34 {
 namespace {
 
-// Where the only one among the primary bits of mapping frame i ends up.
+// The position of the only one among the primary bits of mapping frame i.
 std::string place_of(const Framing& f, int i, int bit) {
   std::vector<uint8_t> bits(static_cast<size_t>(f.primary_bits(i)));
   bits[static_cast<size_t>(bit)] = 1;
@@ -101,7 +101,7 @@ TEST(V34Parser, AuxiliaryBitTakesThePlaceOfI1) {
   parse(f, i, FrameBits{}, 1, &frame);
   EXPECT_EQ(frame.group[0].i1, 1);
   EXPECT_EQ(order(f, i)[f.shell_bits], "I2.0:0");
-  parse(f, i - 1, FrameBits{}, 1, &frame);  // 3200 sends aux in every second frame only
+  parse(f, i - 1, FrameBits{}, 1, &frame);  // 3200 sends aux only in every second frame
   EXPECT_EQ(frame.group[0].i1, 0);
 }
 

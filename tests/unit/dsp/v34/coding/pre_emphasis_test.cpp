@@ -23,7 +23,7 @@ TEST(V34PreEmphasis, TemplatesAreThoseOfTables3And4) {
   }
 }
 
-// Edges of the band in which the template holds, worked out by hand: f/S from d/e - 0.45 to d/e + 0.45.
+// Edges of the band in which the template applies, computed by hand: f/S from d/e - 0.45 to d/e + 0.45.
 TEST(V34PreEmphasis, TemplateAtTheEdgesOfTheBand) {
   struct Edge {
     SymbolRate symbol_rate;

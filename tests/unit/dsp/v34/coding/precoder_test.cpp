@@ -42,7 +42,7 @@ TEST(V34Precoder, HalvesAreRoundedTowardsZero) {
   EXPECT_EQ(round_half_to_zero(257, 9), 1);
 }
 
-// Computed with exact rationals from the text of 9.6.2.
+// Computed with exact rationals from 9.6.2.
 TEST(V34Precoder, EqualsTheAlgorithmOfClause962) {
   const Point u[8] = {{1, 1}, {-3, 1}, {5, -7}, {9, 13}, {-11, 3}, {1, -23}, {25, 9}, {-7, -31}};
   const Point c[2][8] = {{{0, 0}, {0, 0}, {2, -2}, {-2, 6}, {-8, -8}, {10, -2}, {0, 16}, {-18, -8}},

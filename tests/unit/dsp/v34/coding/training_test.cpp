@@ -127,7 +127,7 @@ TEST(V34Training, ReceiverReadsMpAndEAtAnyRotation) {
           ones = out[k] != 0 ? ones + 1 : 0;
         }
       }
-      EXPECT_EQ(found, 1);  // the start of the first is lost: TRN does not send changes of the quadrant
+      EXPECT_EQ(found, 1);  // the start of the first one is lost, because TRN does not send changes of the quadrant
       EXPECT_EQ(ones, kSequenceEBits);
     }
   }
@@ -156,7 +156,7 @@ TEST(V34Training, PpIsThatOf101AndHasAnIdealAutocorrelation) {
   }
 }
 
-// Durations in ms that the time-outs of clause 11 build upon.
+// Durations in ms on which the time-outs of clause 11 depend.
 TEST(V34Training, SegmentsLastAsLongAsTheRecommendationImplies) {
   struct Row {
     SymbolRate symbol_rate;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr TrellisCode kCodes[] = {TrellisCode::k16, TrellisCode::k32, TrellisCode::k64};
 
-// Y0 while the inputs (Y4..Y1 as a number) go in, from state 0; then zeros up to `length`.
+// Y0 for the given inputs (Y4..Y1 as a number) from state 0, then zeros up to `length`.
 std::string output(TrellisCode code, const std::vector<int>& inputs, size_t length) {
   int state = 0;
   std::string out;
@@ -36,7 +36,7 @@ TEST(V34Trellis, InputBitsAreThoseOfPrintedTable13) {
   }
 }
 
-// Worked out from Figures 10 to 12 apart from this code.
+// Computed from Figures 10 to 12, independent of this code.
 TEST(V34Trellis, EncodersAreThoseOfFigures10To12) {
   const std::vector<int> mixed = {5, 10, 3, 12, 15, 0, 9, 6, 1, 14, 7, 8};
   EXPECT_EQ(output(TrellisCode::k16, {15}, 16), "0111100010011010");
@@ -66,8 +66,8 @@ TEST(V34Trellis, UnusedInputsDoNotMatter) {
   }
 }
 
-// What makes the codes worth having: a modem locked 90 degrees off still sees valid sequences. It fails if a single tap
-// or AND gate of Figure 12 is moved.
+// The important property of the codes: a modem that locks with an error of 90 degrees still sees valid sequences. The
+// test fails if a single tap or AND gate of Figure 12 is moved.
 TEST(V34Trellis, SequencesStayValidWhenTurnedByQuarters) {
   for (const TrellisCode code : kCodes) {
     Random random(5, static_cast<uint32_t>(code));

@@ -72,7 +72,7 @@ TEST(V34Viterbi, NoiselessDecisionsAreExactForEveryParameterSet) {
   }
 }
 
-// A bit inversion that the receiver does not expect is a violation of the code: this is how superframes are found.
+// An unexpected bit inversion violates the code; superframes are found in this way.
 TEST(V34Viterbi, UnexpectedBitInversionShowsInThePathMetric) {
   for (const TrellisCode code : kCodes) {
     for (const bool expected : {true, false}) {
@@ -167,7 +167,7 @@ TEST(V34Viterbi, InstructionSetsGiveTheSame) {
   }
 }
 
-// Of each subset the nearest point, by search.
+// The nearest point of each subset, by search.
 struct NearestPoints {
   Point at[8];
   double distance[8];  // squared
@@ -185,7 +185,7 @@ struct NearestPoints {
   }
 };
 
-// Paths into a state come from different states; of parallel transitions only the best is one.
+// Paths into a state come from different states; only the best of parallel transitions is one.
 TEST(V34Viterbi, AStepFindsTheSurvivorsAndWhereTheyAreTossUps) {
   for (const TrellisCode code : kCodes) {
     const int states = trellis_states(code);
@@ -206,7 +206,7 @@ TEST(V34Viterbi, AStepFindsTheSurvivorsAndWhereTheyAreTossUps) {
       for (float& v : r) v = static_cast<float>(40 * random.uniform() - 20);
       const NearestPoints near[2] = {{r[0], r[1]}, {r[2], r[3]}};
       const bool inverted = random.bit() != 0;
-      std::vector<std::map<int, double>> into(static_cast<size_t>(states));  // by state, by the one before
+      std::vector<std::map<int, double>> into(static_cast<size_t>(states));  // by state and previous state
       for (int state = 0; state < states; ++state) {
         for (int s0 = 0; s0 < 8; ++s0) {
           for (int s1 = 0; s1 < 8; ++s1) {
@@ -241,8 +241,8 @@ TEST(V34Viterbi, AStepFindsTheSurvivorsAndWhereTheyAreTossUps) {
   }
 }
 
-// The decoder as the textbook writes it: every state, every input, every pair of subsets, the nearest point of each
-// subset by search, whole history kept.
+// The textbook decoder: every state, every input, every pair of subsets, the nearest point of each subset by search,
+// and the whole history.
 struct Survivor {
   double metric;
   std::vector<Point> path;
@@ -306,11 +306,11 @@ TEST(V34Viterbi, DecidesAsThePlainAlgorithmDoesInHeavyNoise) {
       errors += !(reference[n] == sent[n]);
     }
     EXPECT_GT(errors, 10) << "not heavy";
-    EXPECT_LE(differences, 4) << trellis_states(code) << " states";  // of 2936: the bounded traceback
+    EXPECT_LE(differences, 4) << trellis_states(code) << " states";  // of 2936: because of the bounded traceback
   }
 }
 
-// Points that obey no code at all put every subset and every branch to use: the best path must cost the same.
+// Points that do not obey the code use every subset and every branch; the best path must cost the same.
 TEST(V34Viterbi, BestPathCostsWhatThePlainAlgorithmFindsForArbitraryPoints) {
   for (const TrellisCode code : kCodes) {
     Random random(22, static_cast<uint32_t>(code));
@@ -327,7 +327,7 @@ TEST(V34Viterbi, BestPathCostsWhatThePlainAlgorithmFindsForArbitraryPoints) {
   }
 }
 
-// Error rate near 3e-4, where the many neighbours still eat much of the gain. The slow test goes further down.
+// Error rate near 3e-4, where the many neighbours still reduce the gain. The slow test covers lower rates.
 TEST(V34Viterbi, GainOverUncodedAtHighErrorRate) {
   const double required_db[] = {2.3, 2.4, 2.7};
   for (const TrellisCode code : kCodes) {

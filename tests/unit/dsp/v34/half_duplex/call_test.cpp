@@ -67,7 +67,7 @@ TEST(V34HalfDuplex, LongRoundTrips) {
   }
 }
 
-// 12.6.1.1 and 12.6.2.3: either end asks for other parameters, which MPh then carries.
+// 12.6.1.1 and 12.6.2.3: each end may request other parameters, which MPh then carries.
 TEST(V34HalfDuplex, EitherEndChangesTheRates) {
   for (const int who : {0, 1}) {
     HalfDuplexCall call(0, line());
@@ -122,7 +122,7 @@ TEST(V34HalfDuplex, PrimaryChannelIsTrainedAgain) {
   }
 }
 
-// Table 3/V.8: the calling source transmits a fax, the calling recipient receives one. Two sources have no call.
+// Table 3/V.8: the calling source transmits a fax, the calling recipient receives one. Two sources cannot have a call.
 TEST(V34HalfDuplex, TwoSourcesHaveNothingInCommon) {
   BitTester bits[2];
   PumpPair pair(oh_v34_source_type(), line(), {bits[0].port(), bits[1].port()});

@@ -31,7 +31,7 @@ class HalfDuplexCall {
     oh_v34_half_duplex_get_status(pair_.pump(end), &s);
     return s;
   }
-  /// @return whether both ends came to the channel within `seconds`
+  /// @return whether both ends reached the channel within `seconds`
   bool reach(oh_v34_channel channel, double seconds) {
     for (double t = 0; t < seconds; t += 0.005) {
       if (status(0).channel == channel && status(1).channel == channel) return true;
@@ -39,13 +39,13 @@ class HalfDuplexCall {
     }
     return false;
   }
-  /// Both ends turn from the control channel, the recipient first.
+  /// Both ends leave the control channel, the recipient first.
   bool turn_to_page() { return turn(recipient()) && turn(source()) && reach(OH_V34_CHANNEL_PRIMARY, 3); }
-  /// The source turns; the recipient hears it.
+  /// The source changes the channel, and the recipient detects it.
   bool turn_to_control(double seconds = 3) { return turn(source()) && reach(OH_V34_CHANNEL_CONTROL, seconds); }
   bool turn(int end) { return oh_v34_half_duplex_turn(pair_.pump(end)) == 0; }
 
-  /// Seconds of the channel in use. @return wrong bits per received bit, without those that find the pattern
+  /// Time on the channel in use. @return wrong bits per received bit, without those used for synchronisation
   double page_errors(double seconds) { return errors(&page_[recipient()], seconds); }
   double control_errors(int end, double seconds) { return errors(&control_[end], seconds); }
 

@@ -113,11 +113,11 @@ TEST(V34HalfDuplexSequences, RatesFollowFromBothMph) {
   const auto mph = [](uint8_t rate, uint16_t mask, bool fast, bool asymmetric) {
     return Mph{false, rate, fast, TrellisCode::k16, false, false, mask, asymmetric, {}};
   };
-  // 12.4.1.3: the highest enabled rate that neither exceeds.
+  // 12.4.1.3: the highest enabled rate that neither end exceeds.
   EXPECT_EQ(resolve_rates(mph(14, 0x3FFF, true, true), mph(9, 0x3FFF, true, true)).primary, 9);
   EXPECT_EQ(resolve_rates(mph(14, 0x3FFF, true, true), mph(9, 0x00FE, true, true)).primary, 8);
   EXPECT_EQ(resolve_rates(mph(1, 0x3FFF, true, true), mph(9, 0x00FE, true, true)).primary, 0);
-  // Table 23, bits 27 and 50: each chooses the other's rate, or the lower one holds for both.
+  // Table 23, bits 27 and 50: each end chooses the other's rate, or the lower rate applies to both.
   EXPECT_EQ(resolve_rates(mph(9, 0x1FF, true, true), mph(9, 0x1FF, false, true)), (HalfDuplexRates{9, false, true}));
   EXPECT_EQ(resolve_rates(mph(9, 0x1FF, true, false), mph(9, 0x1FF, false, true)), (HalfDuplexRates{9, false, false}));
   EXPECT_EQ(resolve_rates(mph(9, 0x1FF, true, false), mph(9, 0x1FF, true, true)), (HalfDuplexRates{9, true, true}));

@@ -57,7 +57,7 @@ struct HalfDuplexPair {
     source->turn();
     return run(3, [this] { return source->in_primary() && recipient->in_primary(); });
   }
-  /// Milliseconds from now until the end leaves `state`; -1: not within 10 s.
+  /// Milliseconds until the end leaves `state`; -1 if not within 10 s.
   double ms_until_left(const HalfDuplexSession& end, HalfDuplexState state) {
     const int64_t from = now;
     return run(10, [&] { return end.state() != state; }) ? static_cast<double>(now - from) / 8 : -1;
@@ -66,7 +66,7 @@ struct HalfDuplexPair {
   Phase2Outcome outcome{};
   test::BitTester source_bits[2], recipient_bits[2];  ///< primary, control
   std::unique_ptr<HalfDuplexSession> source, recipient;
-  bool mute_source = false, mute_recipient = false;  ///< the line loses what that end sends
+  bool mute_source = false, mute_recipient = false;  ///< the line loses the signal of that end
   int64_t now = 0;
   std::deque<float> to_source = std::deque<float>(80), to_recipient = std::deque<float>(80);
   std::mt19937 random{1};

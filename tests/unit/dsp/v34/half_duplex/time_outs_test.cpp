@@ -236,13 +236,13 @@ TEST(V34HalfDuplexPhase2, EitherEndIsTheSource) {
   }
 }
 
-// 12.2.1.4.2, 12.2.2.3.2: the reversal is awaited for 2000 ms; then the source's tone brings a new attempt.
+// 12.2.1.4.2, 12.2.2.3.2: waits 2000 ms for the reversal; then the source's tone starts a new attempt.
 TEST(V34HalfDuplexPhase2, RecipientAwaitsTheReversalFor2000Ms) {
   for (const bool source_calls : {true, false}) {
     HalfPhase2 p(source_calls);
     p.start();
     ASSERT_TRUE(p.run(5, [&] { return p.recipient().state() == Phase2State::kHalfReversed; }));
-    // The source hears no reversal, and sends its tone on (12.2.1.3.2, 12.2.2.4.2).
+    // The source detects no reversal, and continues its tone (12.2.1.3.2, 12.2.2.4.2).
     p.mute_recipient(true);
     EXPECT_NEAR(p.ms_until([&] { return p.recipient().state() == Phase2State::kFirstTone; }), 2000, 2);
     p.mute_recipient(false);
@@ -266,7 +266,7 @@ TEST(V34HalfDuplexPhase2, SourceAwaitsTheToneFor2700Ms) {
   }
 }
 
-// 12.2.1.4.3, 12.2.2.3.3: INFOh goes after 2000 ms without the source's tone.
+// 12.2.1.4.3, 12.2.2.3.3: INFOh is sent after 2000 ms without the source's tone.
 TEST(V34HalfDuplexPhase2, RecipientSendsInfohAfter2000MsWithoutATone) {
   for (const bool source_calls : {true, false}) {
     HalfPhase2 p(source_calls);
@@ -278,7 +278,7 @@ TEST(V34HalfDuplexPhase2, RecipientSendsInfohAfter2000MsWithoutATone) {
   }
 }
 
-// 12.2.1.3.4, 12.2.2.4.4: the source keeps its tone, and takes the recipient's for the next attempt.
+// 12.2.1.3.4, 12.2.2.4.4: the source continues its tone, and treats the recipient's as the next attempt.
 TEST(V34HalfDuplexPhase2, SourceAwaitsInfohAgain) {
   for (const bool source_calls : {true, false}) {
     HalfPhase2 p(source_calls);

@@ -75,7 +75,7 @@ TEST(V34Info, SequencesEqualThoseWorkedOutFromTheTables) {
       "1111011100101100100101000000001001001000101101000101111001101001100011001101011000000000101111011011001101111");
 }
 
-// V.90's forms, from its Tables 7, 8 and 10.
+// V.90's forms, from V.90, Tables 7, 8 and 10.
 TEST(V34Info, V90SequencesDecode) {
   Info0d d;
   EXPECT_TRUE(read(from_hex("F723F5437431A6FC", 62), &d));
@@ -91,7 +91,7 @@ TEST(V34Info, V90SequencesDecode) {
   EXPECT_FALSE(read(text(kInfo1a), &v90));
 }
 
-// V.90's Table 7, bits 38 and 39, each by itself.
+// V.90, Table 7, bits 38 and 39, each separately.
 TEST(V34Info, TheCodecsPowerAndItsLawHaveTheBitsOfTable7) {
   const std::string none = text(Info0d{});
   const auto differs_first_at = [&none](bool Info0d::*flag) {
@@ -110,14 +110,14 @@ void expect_round_trip_and_detection(const T& info) {
   T out{};
   ASSERT_TRUE(read(good, &out));
   EXPECT_EQ(out, info);
-  for (size_t k = 4; k + 4 < good.size(); ++k) {  // every single error in sync, information and CRC is caught
+  for (size_t k = 4; k + 4 < good.size(); ++k) {  // every single error in sync, information and CRC is detected
     std::string bad = good;
     bad[k] ^= 1;
     EXPECT_FALSE(read(bad, &out)) << k;
   }
   Random random(30, T::kBits);
   int accepted = 0;
-  for (int n = 0; n < 20000; ++n) {  // bursts up to 16 bits too
+  for (int n = 0; n < 20000; ++n) {  // also bursts of up to 16 bits
     std::string bad = good;
     const size_t at = 12 + random.below(static_cast<uint32_t>(good.size()) - 32);
     const uint32_t burst = (random.next() & 0xFFFF) | 1;
@@ -173,7 +173,7 @@ TEST(V34Info, UndefinedChoicesAreRefused) {
   EXPECT_FALSE(read(text(bad), &out));
 }
 
-// A far end fills fields that nobody uses with what it likes: the frame is good, and only that symbol rate is lost.
+// A far end may put any values into unused fields: the frame is valid, and only that symbol rate is lost.
 TEST(V34Info, AnUndefinedResultOfOneSymbolRateLeavesTheOthers) {
   Info1c c = kInfo1c;
   c.probing[5].max_rate = 15;

@@ -11,9 +11,9 @@
 namespace offhook::v34 {
 namespace {
 
-constexpr double kRms = 2000;  // of L2, which is that of data
+constexpr double kRms = 2000;  // of L2, which equals that of data
 
-/// @param limit  times the RMS of L2  @return what is asked for
+/// @param limit  relative to the RMS of L2  @return the requested reduction
 int reduction_db(double limit, double snr_db) {
   Random random(1, 0);
   OverloadDetector detector;
@@ -27,7 +27,7 @@ int reduction_db(double limit, double snr_db) {
   return detector.reduction_db();
 }
 
-// Data are to end 3.5 times their RMS, or 11 dB, below the limit.
+// The peaks of data must be 3.5 times their RMS, or 11 dB, below the limit.
 TEST(V34Overload, APowerReductionMakesRoomForThePeaksOfData) {
   EXPECT_EQ(reduction_db(2, 40), 5);
   EXPECT_EQ(reduction_db(2.5, 40), 3);

@@ -16,7 +16,7 @@
 namespace offhook::v34 {
 namespace {
 
-/// The line between: frequency shift (by the analytic signal of a narrow-band test signal), gain, white noise.
+/// The line in between: frequency shift (by the analytic signal of a narrow-band test signal), gain, white noise.
 class Noise {
  public:
   Noise(double rms, unsigned seed) : random_(seed), normal_(0, static_cast<float>(rms)) {}
@@ -46,13 +46,13 @@ std::vector<uint8_t> info0_bits(const Info0& info) {
 const Info0 kSome = {true, false, true, true, false, true, true, true, false, 3, false, true, TransmitClock::kInternal,
                      true};
 
-// Checklist V34-10.1.2.3-1: one reference point, then a turn of 180 degrees for each one; V5's phases.
+// Checklist V34-10.1.2.3-1: one reference point, then a turn of 180 degrees for each one bit; V5's phases.
 TEST(V34Dpsk, V34_10_1_2_3_1_PhasesAreThoseOfVectorV5) {
   const std::string want = "01010010111001010101010011000000101100001000101010";
   const Info0 all = {true, true, true, true, true, true, true, true, true, 5, false, true, TransmitClock::kInternal,
                      false};
   const std::vector<float> x = send(kDpskCallHz, info0_bits(all), 0);
-  // The symbols' middles: kDelaySamples after each was begun; matched filter there, against the carrier from the start.
+  // The symbols' middles: kDelaySamples after the start of each; matched filter there, relative to the first carrier.
   std::string got;
   for (size_t k = 0; k < want.size(); ++k) {
     const double middle = DpskModulator::kDelaySamples + static_cast<double>(k) * 40 / 3;
@@ -128,7 +128,7 @@ TEST(V34Dpsk, InfoComesThrough10dBOfNoiseBesideTheOwnStrongerEcho) {
     int found = 0, wrong = 0;
     for (unsigned seed = 1; seed <= 200; ++seed) {
       const std::vector<float> x = send(hz, info0_bits(kSome));
-      // What the own end sends meanwhile, 10 dB above: bits at the other carrier.
+      // This end's signal meanwhile, 10 dB above: bits on the other carrier.
       std::mt19937 random(seed);
       std::vector<uint8_t> own(80);
       for (uint8_t& b : own) b = random() & 1;
@@ -144,7 +144,7 @@ TEST(V34Dpsk, InfoComesThrough10dBOfNoiseBesideTheOwnStrongerEcho) {
         wrong += !(detector->found().info == kSome);
       }
     }
-    EXPECT_GE(found, 196) << hz;  // of 200; one that is lost is sent again
+    EXPECT_GE(found, 196) << hz;  // of 200; a lost one is sent again
     EXPECT_EQ(wrong, 0) << hz;
   }
 }
@@ -176,10 +176,10 @@ ReversalError reversals(double snr_db, double offset_hz, bool echo) {
     const double at = 2000 + 0.37 * seed;
     const double peak = dbm0_to_rms(-12) * std::sqrt(2.);
     for (int n = 0; n < 2400; ++n) {
-      // A reversal as the line makes of it: 1 ms from one phase to the other.
+      // A reversal as changed by the line: 1 ms from one phase to the other.
       const double u = std::clamp((n - at) / 4, -1., 1.);
       double x = -std::sin(u * M_PI / 2) * peak * std::cos(2 * M_PI * (kToneAHz + offset_hz) * n / 8000 + seed);
-      x += peak * static_cast<double>(guard.next().re);  // the guard tone at its highest
+      x += peak * static_cast<double>(guard.next().re);  // the guard tone at its highest level
       if (echo) x += 5 * peak * static_cast<double>(own.next().re);
       if (detector.put(static_cast<float>(x) + noise()) != ToneEvent::kReversal) continue;
       if (detector.steady_before_reversal_ms() < 30) continue;
@@ -254,7 +254,7 @@ TEST(V34Tone, V34_RT_6_AnHourOfRandomDataIsNoRetrain) {
       const double rate = symbol_rate_hz(static_cast<SymbolRate>(s)),
                    carrier = carrier_hz(static_cast<SymbolRate>(s), c);
       // 16 points with pulses of a raised-cosine in time, one symbol and a half long: wider than V.34's spectrum, which
-      // makes it no easier.
+      // is a harder test.
       std::mt19937 random(static_cast<unsigned>(2 * s + static_cast<int>(c)));
       RetrainDetector a(kToneAHz), b(kToneBHz);
       std::complex<float> symbol[2];
@@ -281,8 +281,8 @@ TEST(V34Tone, V34_RT_6_AnHourOfRandomDataIsNoRetrain) {
   EXPECT_EQ(heard, 0);
 }
 
-// Checklist V34-RT-6: what else is on a line. Tones of exchanges have no 1200 and no 2400 Hz, voices have them among
-// others. DTMF of the column of 1209 Hz is not among them: that is tone B, 9 Hz off.
+// Checklist V34-RT-6: other signals on a line. Tones of exchanges do not contain 1200 or 2400 Hz; voices contain them
+// among others. DTMF with 1209 Hz is not included, because that is tone B with an offset of 9 Hz.
 TEST(V34Tone, V34_RT_6_TonesOfExchangesAndVoicesAreNoRetrain) {
   const std::vector<std::vector<double>> tones = {
       {350, 440}, {440, 480},  {480, 620},   {425},       {400},        {2100},           {1100},
@@ -319,8 +319,8 @@ TEST(V34Tone, V34_RT_6_TonesOfExchangesAndVoicesAreNoRetrain) {
   EXPECT_EQ(heard, 0);
 }
 
-// Checklist V34-RT-6: tones of exchanges whose second, third or sixth harmonic is tone A or B, 10 dB below them: it is
-// little of what is received.
+// Checklist V34-RT-6: tones of exchanges whose second, third or sixth harmonic is tone A or B, 10 dB below them, so it
+// is a small part of the received power.
 TEST(V34Tone, V34_RT_6_AHarmonicOfAnExchangesToneIsNoRetrain) {
   for (const int hz : {400, 600, 800, 1200}) {
     for (const int tone : {kToneAHz, kToneBHz}) {

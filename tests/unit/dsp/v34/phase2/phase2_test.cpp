@@ -29,8 +29,8 @@ std::unique_ptr<Phase2Pair> pair_with_delay(int round_trip_ms, Phase2Config call
 
 class Phase2TimeOut : public testing::TestWithParam<int> {
  protected:
-  /// Runs until the end is in `state`, from there on loses what the other sends, and @return the time in ms, from
-  /// entering the state, at which it leaves it.
+  /// Runs until the end is in `state`, and from then on loses the other end's signal. @return the time in ms until it
+  /// leaves the state.
   double ms_in(Phase2Pair& pair, bool call_end, State state) {
     Phase2& end = call_end ? pair.call : pair.answer;
     if (!pair.run(20, [&] { return end.state() == state; })) return -1;
@@ -71,7 +71,7 @@ TEST_P(Phase2TimeOut, V34_11_4_C6_WaitsForToneAThenBeginsAgain) {
   EXPECT_TRUE(p->run_to_end());
 }
 
-// C8: 900 ms and the round trip after the second reversal it goes on as if A had been reversed.
+// C8: 900 ms and the round trip after the second reversal it continues as if A had been reversed.
 TEST_P(Phase2TimeOut, V34_11_4_C8_ProbesWithoutTheThirdReversal) {
   auto p = pair_with_delay(GetParam());
   ASSERT_TRUE(p->run(20, [&] { return p->call.state() == State::kHear; }));
@@ -114,7 +114,7 @@ TEST_P(Phase2TimeOut, V34_11_4_C10_WaitsForToneAOrMarks) {
   EXPECT_TRUE(p->run_to_end(30));
 }
 
-// Checklist RT-2; 11.5.1.2: a call modem that has got no INFO1a is led into a retrain by tone A of more than 50 ms.
+// Checklist RT-2; 11.5.1.2: more than 50 ms of tone A bring a call modem without INFO1a into a retrain.
 TEST_P(Phase2TimeOut, V34_RT_2_WithoutInfo1aToneAOf49msIsNoRetrainAndOf60msIs) {
   for (const double ms : {40., 49., 60., 80.}) {
     auto p = pair_with_delay(GetParam());
@@ -209,7 +209,7 @@ TEST(Phase2, V34_A8_ToneAAfterL2Has50msBeforeItsReversalAnd10After) {
     }
     auto p = pair_with_delay(20, call, answer);
     ASSERT_TRUE(p->run(20, [&] { return p->answer.state() == State::kSecondTone; }));
-    const size_t from = p->sent_answer.size();  // of L2 nothing is sent from here on
+    const size_t from = p->sent_answer.size();  // after L2, nothing is sent from here on
     p->run(0.3, [] { return false; });
     const std::vector<float>& x = p->sent_answer;
     size_t begin = from, end = x.size(), reversal = 0;
@@ -219,7 +219,7 @@ TEST(Phase2, V34_A8_ToneAAfterL2Has50msBeforeItsReversalAnd10After) {
       if (quiet == 40) end = n + 1 - quiet;
     }
     EXPECT_NEAR(static_cast<double>(end - begin) / 8, 50 + 10, 1.7) << v90;  // both edges are shaped
-    // 2400 Hz against its own phase 5 ms ago; the guard tone has whole periods in 5 ms, too.
+    // 2400 Hz relative to its phase 5 ms earlier; the guard tone also has whole periods in 5 ms.
     const auto phasor = [&](size_t n) {
       std::complex<double> sum = 0;
       for (size_t k = n; k < n + 40; ++k)
@@ -227,7 +227,7 @@ TEST(Phase2, V34_A8_ToneAAfterL2Has50msBeforeItsReversalAnd10After) {
             static_cast<double>(x[k]) * std::polar(1., -2 * 3.14159265358979324 * 2400 * static_cast<double>(k) / 8000);
       return sum;
     };
-    // The mean over 40 samples is least where the reversal is in their middle.
+    // The mean over 40 samples is smallest when the reversal is in their middle.
     for (size_t n = begin + 160; n + 60 < end; ++n) {
       if (reversal == 0 || std::abs(phasor(n)) < std::abs(phasor(reversal))) reversal = n;
     }
@@ -236,9 +236,9 @@ TEST(Phase2, V34_A8_ToneAAfterL2Has50msBeforeItsReversalAnd10After) {
   }
 }
 
-// Checklist V90-9.2D-5, of the digital modem, and C9, of V.34's call modem: what is sent in answer to L2, in samples of
-// the line. 9.2.1.1.7: L2 for at most 550 ms and a round trip; if tone A comes, INFO1d. 9.2.1.2.5: without tone A for
-// 650 ms and a round trip a retrain, which is 70 +- 5 ms of silence and tone B (9.5.1.1).
+// Checklist V90-9.2D-5, of the digital modem, and C9, of V.34's call modem: the answer to L2, in samples of the line.
+// 9.2.1.1.7: L2 for at most 550 ms and a round trip; if tone A comes, INFO1d. 9.2.1.2.5: without tone A for 650 ms and
+// a round trip a retrain, which is 70 +- 5 ms of silence and tone B (9.5.1.1).
 class Phase2AfterL2 : public testing::TestWithParam<std::tuple<int, bool>> {
  protected:
   static std::unique_ptr<Phase2Pair> pair() {
@@ -297,7 +297,7 @@ TEST_P(Phase2AfterL2, ToneAThatComesLateStillBringsInfo1) {
   auto p = pair();
   const size_t l2 = p->sent_call.size() + 160 * 8;
   p->mute_answer = true;
-  p->run(0.16 + 0.55 + p->round_trip_ms() / 1000, [] { return false; });  // L2 has lasted as long as it may
+  p->run(0.16 + 0.55 + p->round_trip_ms() / 1000, [] { return false; });  // L2 has reached its time limit
   p->mute_answer = false;
   p->run(1, [] { return false; });
   EXPECT_TRUE(info1_in(p->sent_call, l2));
@@ -311,14 +311,14 @@ INSTANTIATE_TEST_SUITE_P(RoundTrip, Phase2AfterL2, testing::Combine(testing::Val
                                   std::to_string(std::get<0>(test.param)) + "ms";
                          });
 
-// Checklist V34-11-1: every reversal sent in answer to one comes 40 +- 1 ms after it, at the terminals; also when card
-// and driver delay the samples, as far as the machine was told.
+// Checklist V34-11-1: every answering reversal is sent 40 +- 1 ms after the received one, at the terminals, even if
+// card and driver delay the samples by a known time.
 TEST(Phase2, V34_11_1_TurnRoundIs40msWhateverTheDelayOfCardAndDriver) {
   for (const uint16_t io_delay : {uint16_t{0}, uint16_t{96}, uint16_t{192}}) {
     Phase2Config config;
     config.io_delay_samples = io_delay;
     auto p = pair_with_delay(100, config, config);
-    // The terminals are io_delay samples of the way out.
+    // The terminals are io_delay samples after the output.
     ASSERT_TRUE(p->run_to_end());
     for (const bool call : {true, false}) {
       std::vector<double> in, out;
@@ -341,7 +341,7 @@ TEST(Phase2, V34_11_1_TurnRoundIs40msWhateverTheDelayOfCardAndDriver) {
       }
       EXPECT_EQ(answered, call ? 2 : 1);
     }
-    // And the round trip is that of the terminals: what the samples see, less the delay of both ends.
+    // The round trip is also that of the terminals: the delay of the samples minus the delay of both ends.
     EXPECT_NEAR(p->call.outcome().round_trip_samples, 800 - 2 * io_delay, 8);
     EXPECT_NEAR(p->answer.outcome().round_trip_samples, 800 - 2 * io_delay, 8);
   }
@@ -360,8 +360,8 @@ double level_dbm0(const std::vector<float>& x, size_t from, size_t count) {
   return mean_square_to_dbm0(sum / static_cast<double>(count));
 }
 
-// Checklist V34-10.1.2.1-1, -10.1.2.2-1, -10.1.2.4-2 and V34-RT-5: levels and lengths of what is sent, before and after
-// a retrain.
+// Checklist V34-10.1.2.1-1, -10.1.2.2-1, -10.1.2.4-2 and V34-RT-5: levels and lengths of the sent signals, before and
+// after a retrain.
 TEST(Phase2, V34_10_1_2_LevelsAndLengthsOfTonesAndProbingSignals) {
   auto p = pair_with_delay(20);
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -380,7 +380,7 @@ TEST(Phase2, V34_10_1_2_LevelsAndLengthsOfTonesAndProbingSignals) {
     EXPECT_NEAR(tone_dbm0(p->sent_answer, tone_a, 160, 1800), -19, 0.1) << "guard tone";
     for (const bool call : {true, false}) {
       const auto& x = call ? p->sent_call : p->sent_answer;
-      const size_t l1 = (call ? l_call : l_answer) - 1, l2 = l1 + 1280;  // the step is seen one sample late
+      const size_t l1 = (call ? l_call : l_answer) - 1, l2 = l1 + 1280;  // the step is detected one sample late
       EXPECT_NEAR(level_dbm0(x, l1 + 160, 960), -6, 0.1) << "L1";
       EXPECT_NEAR(level_dbm0(x, l2 + 2, 1600), -12, 0.1) << "L2";
       EXPECT_NEAR(level_dbm0(x, l1 + 1120, 160), -6, 0.1) << "to its end";
@@ -390,7 +390,7 @@ TEST(Phase2, V34_10_1_2_LevelsAndLengthsOfTonesAndProbingSignals) {
   }
 }
 
-// A live answer modem takes noise of -46 dBm0 for our tone after 385 ms of its L2, and begins again when it comes then.
+// A live answer modem mistakes noise of -46 dBm0 for our tone after 385 ms of its L2; restarts when the tone comes.
 TEST(Phase2, TheCallModemsToneComesEarlyInL2WhereThereIsNoise) {
   const auto ms_of_l2 = [](double noise_dbm0) {
     auto p = pair_with_delay(20);
@@ -428,7 +428,7 @@ TEST(Phase2, V34_10_1_2_1_ToneAIsReversedAndTheGuardToneIsNot) {
   EXPECT_NEAR(std::abs(std::remainder(phase(1440, 1800) - phase(1608, 1800), 2 * M_PI)), 0, 0.01);
 }
 
-// Checklist V34-INFO-3, -4, -5: over pairs of modems with random capabilities the choice is one that both can do.
+// Checklist V34-INFO-3, -4, -5: for pairs of modems with random capabilities, both support the choice.
 TEST(Phase2, V34_INFO_3_4_5_ChoicesAgreeWithTheCapabilitiesOfBoth) {
   std::mt19937 random(5);
   const auto flip = [&] { return static_cast<bool>(random() & 1); };
@@ -499,20 +499,20 @@ TEST(Phase2, V34_INFO_3_4_5_ChoicesAgreeWithTheCapabilitiesOfBoth) {
   }
 }
 
-// Checklist V34-10.1.2.3.6-1: INFOMARKS are ones without end, a turn of 180 degrees every 1/600 s, beside no tone but
-// the answer modem's guard tone. Read here by the phase at the middles of the symbols, with nothing of dsp/.
+// Checklist V34-10.1.2.3.6-1: INFOMARKS are continuous ones, a turn of 180 degrees every 1/600 s, with no other tone
+// than the answer modem's guard tone. Decoded here by the phase at the middles of the symbols, without code of dsp/.
 TEST(Phase2, V34_10_1_2_3_6_1_InfomarksTurnByHalfATurnEachSymbol) {
   for (const bool call : {true, false}) {
     SCOPED_TRACE(call ? "call" : "answer");
     auto p = pair_with_delay(20);
     ASSERT_TRUE(p->run_to_end());
-    (call ? p->mute_answer : p->mute_call) = true;  // nobody answers the marks
+    (call ? p->mute_answer : p->mute_call) = true;  // nothing answers the marks
     (call ? p->call : p->answer).repeat_info1(true);
     const auto from = static_cast<size_t>(p->now);
     p->run(0.5, [] { return false; });
     const std::vector<float>& sent = call ? p->sent_call : p->sent_answer;
     const double hz = call ? 1200 : 2400;
-    // The middle half of two symbols; the guard tone, 600 Hz away, falls into a zero of the window.
+    // The middle half of two symbols; the guard tone, 600 Hz away, is at a zero of the window.
     const auto symbol_at = [&](double t) {
       std::complex<double> sum = 0;
       for (auto n = static_cast<size_t>(t - 19); static_cast<double>(n) < t + 20; ++n) {
@@ -524,7 +524,7 @@ TEST(Phase2, V34_10_1_2_3_6_1_InfomarksTurnByHalfATurnEachSymbol) {
       return sum;
     };
     constexpr double kSymbol = 8000. / 600;
-    const double begin = static_cast<double>(from) + 0.1 * 8000;  // 70 ms of silence, and the beginning
+    const double begin = static_cast<double>(from) + 0.1 * 8000;  // 70 ms of silence, plus the beginning
     double middle = begin;
     for (double t = begin; t < begin + kSymbol; t += 0.5)
       if (std::abs(symbol_at(t)) > std::abs(symbol_at(middle))) middle = t;
@@ -535,7 +535,7 @@ TEST(Phase2, V34_10_1_2_3_6_1_InfomarksTurnByHalfATurnEachSymbol) {
   }
 }
 
-// Checklist V34-LL-1: the ends are switched on at different times, either order; no Phase 1.
+// Checklist V34-LL-1: the ends are switched on at different times, in either order; no Phase 1.
 TEST(Phase2, V34_LL_1_TheEndsMayBeginTenSecondsApart) {
   for (const bool call_first : {true, false}) {
     Phase2Pair p;
@@ -546,8 +546,8 @@ TEST(Phase2, V34_LL_1_TheEndsMayBeginTenSecondsApart) {
   }
 }
 
-// A far end that takes each repetition of ours for its own loss, a round trip later: two INFO0, then its tone. Without
-// an end for the whole series, both repeat without end.
+// A far end that treats each repetition as a sign of its own loss, a round trip later: two INFO0, then its tone.
+// Without a limit for the whole series, both ends repeat endlessly.
 TEST(Phase2, AFarEndThatRepeatsInfo0AfterEachOfOursGetsOurTone) {
   constexpr size_t kRoundTrip = 7200, kSeconds = 12;
   for (const bool call : {true, false}) {
@@ -580,8 +580,8 @@ TEST(Phase2, AFarEndThatRepeatsInfo0AfterEachOfOursGetsOurTone) {
   }
 }
 
-// A far end that repeats INFO0 without saying that it has ours, until it hears our tone: INFO0 is not repeated for
-// ever.
+// A far end that repeats INFO0 without acknowledgement until it receives this end's tone: INFO0 is not repeated
+// endlessly.
 TEST(Phase2, AFarEndThatRepeatsInfo0WithoutEndGetsOurTone) {
   for (const bool call : {true, false}) {
     SCOPED_TRACE(call ? "call" : "answer");
@@ -615,7 +615,7 @@ TEST(Phase2Transitions, EveryRowIsTakenInACall) {
     EXPECT_TRUE(p.run_to_end(30)) << "call in " << int(p.call.state()) << ", answer in " << int(p.answer.state());
     taken |= p.call.taken() | p.answer.taken();
   };
-  // From `state` of an end on the other cannot be heard, until the end is in another state.
+  // From `state` of an end on, the other end is not received until the end is in another state.
   const auto lost = [&](bool call_end, State state) {
     call([&](Phase2Pair& p) {
       Phase2& end = call_end ? p.call : p.answer;
@@ -637,7 +637,7 @@ TEST(Phase2Transitions, EveryRowIsTakenInACall) {
       p.run(10, [] { return false; });
       (by_call ? p.answer : p.call).start();
     });
-    call([&](Phase2Pair& p) {  // INFO0 of one end is lost, its tone is not
+    call([&](Phase2Pair& p) {  // INFO0 of one end is lost, but its tone is not
       p.start();
       (by_call ? p.mute_answer : p.mute_call) = true;
       p.run(0.15, [] { return false; });
@@ -674,11 +674,11 @@ TEST(Phase2Transitions, EveryRowIsTakenInACall) {
     half(State::kProbe, true, 3);
     half(State::kAwaitInfoh, true, 2.1);
   }
-  call([&](Phase2Pair& p) {  // a retrain before INFO0 has come
+  call([&](Phase2Pair& p) {  // a retrain before INFO0 has arrived
     p.call.retrain();
     p.answer.start();
   });
-  call([&](Phase2Pair& p) {  // INFO0 is repeated, and nobody hears it
+  call([&](Phase2Pair& p) {  // INFO0 is repeated, but not received
     p.mute_call = true;
     p.start();
     ASSERT_TRUE(p.run(20, [&] { return p.answer.state() == State::kInfo0 && p.now > 8000; }));
@@ -690,7 +690,7 @@ TEST(Phase2Transitions, EveryRowIsTakenInACall) {
   });
   for (const State s : {State::kRoundTrip, State::kSecondTone, State::kProbe}) lost(true, s);
   for (const State s : {State::kReversed, State::kProbe, State::kThirdTone}) lost(false, s);
-  call([&](Phase2Pair& p) {  // INFO1c is lost: tone A goes on, and leads the call modem into a retrain
+  call([&](Phase2Pair& p) {  // INFO1c is lost: tone A continues, and brings the call modem into a retrain
     p.start();
     ASSERT_TRUE(p.run(20, [&] { return p.call.state() == State::kInfo1; }));
     p.mute_call = true;

@@ -11,7 +11,7 @@
 namespace offhook::v34 {
 namespace {
 
-// An answer modem that has lost the line waits for us meanwhile, and a live one gives up 2.8 s after its retrain began.
+// An answer modem that has lost the line waits meanwhile, and a live one gives up 2.8 s after its retrain began.
 TEST(Phase2, InARetrainTheCallModemsToneComesEarlyInL2) {
   for (const bool by_answer : {true, false}) {
     auto p = std::make_unique<Phase2Pair>();
@@ -20,7 +20,7 @@ TEST(Phase2, InARetrainTheCallModemsToneComesEarlyInL2) {
     const uint8_t rates[2] = {p->call.outcome().tx_projected_rate, p->call.outcome().rx_projected_rate};
     (by_answer ? p->answer : p->call).retrain();
     ASSERT_TRUE(p->run(1, [&] { return (by_answer ? p->sent_answer : p->sent_call).back() != 0; }));
-    (by_answer ? p->call : p->answer).retrain();  // the pumps listen for that tone, not Phase 2
+    (by_answer ? p->call : p->answer).retrain();  // the pumps wait for that tone, not Phase 2
     ASSERT_TRUE(p->run(20, [&] { return p->answer.state() == Phase2::State::kProbe; }));
     const double l2_heard = p->seconds() * 1000 + 160 + p->round_trip_ms() / 2;
     ASSERT_TRUE(p->run(20, [&] { return p->call.state() == Phase2::State::kSecondTone; }));
@@ -33,7 +33,7 @@ TEST(Phase2, InARetrainTheCallModemsToneComesEarlyInL2) {
   }
 }
 
-// Checklist V34-RT-1 to -4: silence of 70 +- 5 ms, then the own tone, and nothing else, whoever begins.
+// Checklist V34-RT-1 to -4: silence of 70 +- 5 ms, then only this end's tone, whichever end begins.
 TEST(Phase2, V34_RT_1_4_ARetrainBeginsWith70MsOfSilenceAndTheOwnTone) {
   for (const bool by_answer : {true, false}) {
     auto p = std::make_unique<Phase2Pair>();
@@ -44,7 +44,7 @@ TEST(Phase2, V34_RT_1_4_ARetrainBeginsWith70MsOfSilenceAndTheOwnTone) {
     const size_t begun = sent.size();
     (by_answer ? p->answer : p->call).retrain();
     p->run(0.3, [] { return false; });
-    constexpr size_t kTail = 40;  // of the INFO sequence before
+    constexpr size_t kTail = 40;  // of the previous INFO sequence
     size_t first = begun + kTail;
     while (first < sent.size() && std::abs(sent[first]) < kSilent) ++first;
     EXPECT_NEAR(static_cast<double>(first - begun) / 8, 70, 5);

@@ -68,7 +68,7 @@ TEST(ShortPhase2, MeasuresTheRoundTripAndTellsWhatIsKnown) {
   }
 }
 
-// 9.4.2.1.3: 40 +- 1 ms after the reversal that it has heard, 10 ms of the tone after that, and INFO1a.
+// 9.4.2.1.3: 40 +- 1 ms after the received reversal, then 10 ms of the tone, then INFO1a.
 TEST(ShortPhase2, ReversesFortyMillisecondsAfterTheFarEnd) {
   Phase2Pair p(digital(true, true), analogue(true, true));
   p.start();
@@ -131,7 +131,7 @@ TEST(ShortPhase2, NoRowOfTheTableIsUntested) {
     taken |= p.call.taken() | p.answer.taken();
   };
   call([](Phase2Pair&) {});
-  // What the analogue modem sends last is lost, and it trains again.
+  // The analogue modem's last signal is lost, and it trains again.
   for (const auto& [state, then] :
        {std::pair(State::kShortReversed, State::kLostTurn), {State::kShortInfo1, State::kFirstTone}}) {
     call([state, then](Phase2Pair& p) {

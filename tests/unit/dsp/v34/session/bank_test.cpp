@@ -19,8 +19,8 @@ namespace {
 constexpr size_t kBlock = 96;
 constexpr int kBlocksASecond = 8000 / static_cast<int>(kBlock);
 
-// What is asked of it and given to it, in order: bits that are sent depend on all that came before, as an error
-// control's would.
+// The bits requested from it and given to it, in order. Sent
+// bits depend on all earlier ones, as with error control.
 struct PortLog {
   uint64_t hash = 0xcbf29ce484222325;
   uint64_t sent = 0, received = 0, auxiliary = 0;
@@ -54,7 +54,7 @@ struct PortLog {
   oh_bit_port auxiliary_port() { return {get_bit, put_bit, this}; }
 };
 
-// What a call is like, and what happens in it. Times in s.
+// The properties of a call and its events. Times in s.
 struct Plan {
   uint32_t max_bit_rate = 0;
   double noise = 1;                                                // int16 units
@@ -108,7 +108,7 @@ class Call {
     if (plan_.renegotiate > 0 && block == blocks(plan_.renegotiate)) oh_v34_renegotiate(self[1].get());
     if (plan_.hang_up > 0 && block == blocks(plan_.hang_up)) oh_v34_type()->hang_up(self[0].get());
   }
-  // Both directions: half the amplitude, one block late, and of the beginning of a drop-out nothing in mid-block.
+  // Both directions: half the amplitude, one block late; a drop-out begins in the middle of a block.
   void exchange(int block) {
     for (size_t end = 0; end < 2; ++end) {
       for (size_t i = 0; i < kBlock; ++i) {
@@ -132,7 +132,7 @@ class Call {
     oh_v34_type()->status(self[end].get(), &s);
     return s;
   }
-  // Of what both ends hear, on the way.
+  // Signals that both ends will receive.
   float symbol_rate_hz() const {
     oh_v34_instruments i{};
     oh_v34_get_instruments(self[0].get(), &i);
@@ -161,7 +161,7 @@ Calls make_calls() {
   return calls;
 }
 
-// Each block, all pumps that have begun in one call.
+// Each block: all pumps that have begun, in one call.
 void run_together(const Calls& calls, std::set<float>* symbol_rates) {
   for (int block = 0; block < static_cast<int>(kSeconds * kBlocksASecond); ++block) {
     std::vector<void*> self, tx;

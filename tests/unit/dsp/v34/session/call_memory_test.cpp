@@ -35,7 +35,7 @@ TEST(V34CallMemory, WhatDataLostIsHalvedEveryFiveMinutes) {
   EXPECT_EQ(memory.rates(minutes(6.1)).loss, 5);
   EXPECT_EQ(memory.rates(minutes(11.1)).loss, 3);
   EXPECT_EQ(memory.rates(minutes(600)).loss, 1);
-  memory.put(untrained(minutes(2)));  // without data nothing is learnt of them
+  memory.put(untrained(minutes(2)));  // without data, nothing is learnt about them
   EXPECT_EQ(memory.rates(minutes(2)).loss, 9);
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr TrellisCode kCodes[] = {TrellisCode::k16, TrellisCode::k32, TrellisCode::k64};
 
-// Mean metric step per dimension when what is received is `sigma2` away from the code, or has nothing to do with it.
+// Mean metric step per dimension for a received signal with variance `sigma2` from the code, or unrelated to it.
 double seen(TrellisCode code, double sigma2, bool related) {
   Random r(1, static_cast<uint32_t>(code));
   ViterbiDecoder viterbi(code);
@@ -49,8 +49,8 @@ TEST(V34LineMonitor, TheBestPathSeesTheNoiseUpToWhereNothingComesThrough) {
   }
 }
 
-// Noise that is strong now and then, as robbed bits and impulses make it: places where the decision was a toss-up
-// against errors.
+// Noise that is occasionally strong, as from robbed bits
+// and impulses: compares uncertain decisions with errors.
 TEST(V34LineMonitor, TossUpsAreAboutAsManyAsErrors) {
   for (const double strong : {0.4, 0.8, 1.6}) {
     Random r(3, 0);
@@ -152,13 +152,13 @@ TEST(V34LineMonitor, LostForGoodItRetrains) {
   EXPECT_EQ(line.c().outcome(), Outcome::kRetrain);
 }
 
-/// A quiet line in data mode at 19 200 bit/s, where 21 600 would need a ratio of 100.
+/// A quiet line in data mode at 19,200 bit/s, where 21,600 would need a ratio of 100.
 struct QuietLine {
   static constexpr int kWindowSymbols = 2 * LineMonitor::kWindowPairs;
   DataParameters p{{make_framing(SymbolRate::k3200, 19'200, false, true), kGpc, TrellisCode::k64, {}}, false, 19'200};
   LineMonitor monitor;
 
-  /// Data mode from its begin on. @return windows until the monitor advises a higher rate, at most `most`
+  /// Data mode from its beginning on. @return windows until the monitor advises a higher rate, at most `most`
   int windows_until_higher(int most) {
     DataTransmitter tx(p);
     DataReceiver rx(p);
@@ -178,7 +178,7 @@ struct QuietLine {
   }
 };
 
-// Each rise costs a renegotiation: after one, and the data mode that follows it, the next takes twice as long.
+// Each increase costs a renegotiation. After it and the following data mode, the next one takes twice as long.
 TEST(V34LineMonitor, ARiseWaitsTwiceAsLongAsTheOneBefore) {
   QuietLine line;
   const int first = line.windows_until_higher(200), second = line.windows_until_higher(200);

@@ -68,7 +68,7 @@ TEST(V34Mp, EverySingleErrorOutsideTheFillIsCaught) {
     for (size_t k = 0; k + (mp.type1 ? 1 : 3) < good.size(); ++k) {
       std::string bad = good;
       bad[k] ^= 1;
-      bad.resize(Mp::kBitsType1, '0');  // an error in the type bit makes a longer sequence of it
+      bad.resize(Mp::kBitsType1, '0');  // an error in the type bit makes the sequence longer
       EXPECT_FALSE(read(bad, &out)) << k;
     }
   }
@@ -132,7 +132,7 @@ TEST(V34Mp, ReceiverFindsBothTypesBackToBackAndAfterErrors) {
   std::string damaged = text(kType1);
   damaged[60] ^= 1;
   std::string stream = "1111110";
-  std::vector<size_t> expected;  // lengths of the stream when a CRC is complete: fill bits are not waited for
+  std::vector<size_t> expected;  // lengths of the stream when a CRC is complete, without waiting for fill bits
   for (const Mp& mp : {kType0, kType1}) {
     stream += text(mp);
     expected.push_back(stream.size() - (mp.type1 ? 1 : 3));

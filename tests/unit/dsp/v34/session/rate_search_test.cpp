@@ -18,7 +18,7 @@ struct Seen {
   uint8_t last = 0;
 };
 
-// A receiver at 14 (33600) on a line with `errors_a_second(rate)`, that rises whenever it may.
+// A receiver at 14 (33600) on a line with `errors_a_second(rate)`, which increases its rate whenever permitted.
 Seen follow(int minutes, const std::function<double(int)>& errors_a_second, uint32_t seed = 1) {
   RateSearch search;
   Random random(seed, 0);

@@ -50,7 +50,7 @@ TEST(V34ReceiveRate, WithoutNoiseOfDataARenegotiationGoesByTheTraining) {
   EXPECT_EQ(rate.choose(kLimits, 1.01 * needed(6), 1, true, ReceiveRate::kNoLimit), 6);
 }
 
-// Four points do not reach the peaks that an overloaded line clips; B1 does.
+// As good as the training, or unrelated to any sent signal: nothing is learnt.
 TEST(V34ReceiveRate, ADataModeThatIsWorseThanItsTrainingLowersTheRatesToCome) {
   ReceiveRate rate;
   const double training = 1.01 * needed(12);

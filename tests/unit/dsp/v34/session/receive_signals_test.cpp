@@ -11,14 +11,14 @@ namespace offhook::v34 {
 namespace {
 
 constexpr int kKnown = 512;
-constexpr int kJudged = 48;  // so many symbols of TRN tell whether it is where it was expected
+constexpr int kJudged = 48;  // number of symbols of TRN that show whether it is at the expected position
 
-/// As a receiver has it: in grid units.
+/// As in a receiver: in grid units.
 Complex in_grid(Complex sent) {
   return 1 / training_scale(TrainingPoints::k4) * sent;
 }
 
-/// So many symbols of TRN.
+/// Number of symbols of TRN.
 std::vector<Complex> trn(Scrambling s, int symbols) {
   TransmitSignals sender(s);
   sender.start_trn(TrainingPoints::k4, symbols);

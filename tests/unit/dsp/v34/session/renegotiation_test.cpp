@@ -102,14 +102,14 @@ TEST(V34Renegotiation, ResponderWithoutEndRetrains) {  // V34-RN-5
   EXPECT_EQ(line.a().outcome(), Outcome::kRetrain);
 }
 
-// S would last 40 ms, and who has gone silent hears it as little as we hear them; a retrain's tone waits for them.
+// S would last 40 ms, and an end that is silent may not receive it either; the tone of a retrain lasts until it does.
 TEST(V34Renegotiation, InSilenceItIsARetrainInstead) {  // 11.5
   for (const bool silent : {true, false}) {
     SymbolLine line({}, {}, 160, 45, 1);
     ASSERT_TRUE(line.connect());
     line.run_ms(300);
     line.call().signals.clear();
-    line.cut[1] = true;  // a receiver that is lost hears no points, and may yet hear something
+    line.cut[1] = true;  // a lost receiver gets no points, but may get something
     if (silent) line.call().power = 0.05f;
     ASSERT_TRUE(line.run_until([&] { return line.c().state() != Session::State::kData; }, 1000));
     EXPECT_EQ(line.c().outcome(), silent ? Outcome::kRetrain : Outcome::kNone);
@@ -119,7 +119,7 @@ TEST(V34Renegotiation, InSilenceItIsARetrainInstead) {  // 11.5
   }
 }
 
-// 3429 symbols/s have 4800 bit/s and more (Table 10). Who asks for 2400 suffers, and has not asked for a cleardown.
+// 3429 symbols/s have 4800 bit/s and more (Table 10). A request for 2400 is an error, but not a cleardown.
 TEST(V34Renegotiation, ForARateThatTheSymbolRateHasNotBothRetrain) {
   for (const bool by_call : {true, false}) {
     SessionConfig c;
@@ -151,7 +151,7 @@ TEST(V34Cleardown, EndsTheConnectionAtBothEnds) {  // V34-CD-1, V34-CD-2
       EXPECT_EQ(line.a().outcome(), Outcome::kReleased);
       EXPECT_EQ(std::ranges::count(line.call().signals, Signal::kE), 0);
       EXPECT_EQ(std::ranges::count(line.answer().signals, Signal::kE), 0);
-      // 11.7: the initiator's MP has both rates zero; each has sent MP', and got the other's.
+      // 11.7: both rates in the initiator's MP are zero; each end has sent MP' and received the other's.
       const Mp& asked = (by_call ? line.a() : line.c()).far_mp();
       EXPECT_EQ(asked.max_call_to_answer, 0);
       EXPECT_EQ(asked.max_answer_to_call, 0);

@@ -31,7 +31,7 @@ SessionConfig at(SymbolRate s) {
   return c;
 }
 
-/// Runs until both are in data mode, and counts the symbols of each signal that an end sends, one after the other.
+/// Runs until both are in data mode, and counts the symbols of each successive signal of an end.
 struct Segment {
   Signal signal;
   int symbols;
@@ -93,7 +93,7 @@ TEST(V34Requirements, LengthsOfTheSignalsOfPhase3AreThoseOfTheText) {
   }
 }
 
-// 10.1.3.9, Table 10: the mask enables what the symbol rate has, and nothing else.
+// 10.1.3.9, Table 10: the mask enables exactly the rates of the symbol rate.
 TEST(V34Requirements, RateMaskHoldsTheRatesOfTheSymbolRate) {
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.symbols_a_second);
@@ -106,8 +106,8 @@ TEST(V34Requirements, RateMaskHoldsTheRatesOfTheSymbolRate) {
   }
 }
 
-// 10.1.3.1: B1 is one data frame of scrambled ones; in the auxiliary channel's places, of which it says nothing, they
-// are ones, too. What follows is the user's.
+// 10.1.3.1: B1 is one data frame of scrambled ones; in the auxiliary channel's places, which 10.1.3.1 does not mention,
+// they are also ones. The user's bits follow.
 TEST(V34Requirements, B1IsOneDataFrameOfOnesAtEverySymbolRate) {
   for (const Row& row : kRows) {
     for (const bool aux : {false, true}) {
@@ -149,7 +149,7 @@ TEST(V34Requirements, B1IsOneDataFrameOfOnesAtEverySymbolRate) {
   }
 }
 
-// 11.4.1.1.5, 11.4.1.2.5: until B1 was received circuit 109 is off and circuit 104 gives nothing.
+// 11.4.1.1.5, 11.4.1.2.5: until B1 was received, circuit 109 is off and circuit 104 has no data.
 TEST(V34Requirements, Circuits104And109WaitForB1) {
   SymbolLine line({}, {}, 400, 45, 1);
   int steps = 0;
@@ -168,7 +168,7 @@ TEST(V34Requirements, Circuits104And109WaitForB1) {
   }
 }
 
-// 11.6.1.1.3, 11.6.1.2.3: a far end that has sent MP and jumps to E, without an MP', gets our MP' before our E.
+// 11.6.1.1.3, 11.6.1.2.3: a far end that sends E after MP, without an MP', receives this end's MP' before its E.
 TEST(V34Requirements, AnEarlyEInARenegotiationIsAnsweredByMpPrimeAndE) {
   for (const bool initiates : {true, false}) {
     SCOPED_TRACE(initiates ? "initiator" : "responder");
@@ -179,7 +179,7 @@ TEST(V34Requirements, AnEarlyEInARenegotiationIsAnsweredByMpPrimeAndE) {
     mp.acknowledge = false;
     (initiates ? line.c() : line.a()).renegotiate(8);
     ASSERT_TRUE(line.run_until([&] { return line.c().signal() == Signal::kTrn; }, 1000));
-    line.cut[1] = true;  // from here on the far end is this test
+    line.cut[1] = true;  // from here on, this test is the far end
     line.run_ms(10);
     ASSERT_TRUE(line.run_until([&] { return line.c().signal() == Signal::kMp; }, 5000));
     Heard heard;

@@ -36,7 +36,7 @@ TEST(V34Session, ConnectsAtEveryPairOfSymbolRates) {  // V34-5.1-1, V34-5.2-2
   }
 }
 
-// The signals of Figures 19 and 20 in their order.
+// The signals of Figures 19 and 20 in order.
 TEST(V34Session, SendsTheSignalsOfFigures19And20) {
   SymbolLine line({}, {}, 80, 200, 1);
   ASSERT_TRUE(line.connect());
@@ -63,8 +63,8 @@ TEST(V34Session, EachEndTrainsWithTheConstellationThatTheOtherAskedFor) {  // V3
   }
 }
 
-// A11 and A12, C13 and C14: silence of 70 ms, S of 128T, S-bar of 16T, MD, S and S-bar once more, PP of 288T and at
-// least 512T of TRN. The answer modem begins by itself.
+// A11 and A12, C13 and C14: silence of 70 ms, S of 128T, S-bar of 16T, MD, S and S-bar again, PP of 288T and at least
+// 512T of TRN. The answer modem begins.
 TEST(V34Session, V34_A11_LengthsOfPhase3AreThoseOfTheText) {
   using enum Signal;
   for (const SymbolRate rate : {SymbolRate::k2400, SymbolRate::k2800, SymbolRate::k3200, SymbolRate::k3429}) {
@@ -145,7 +145,7 @@ TEST(V34Session, ConnectsOverRoundTripsFrom0To1200Ms) {
   }
 }
 
-// V.42 at the far end waits 750 ms from its own data mode on (T400), and hears us half a round trip late.
+// V.42 at the far end waits 750 ms from its own data mode on (T400), and receives this end half a round trip late.
 TEST(V34Session, UserBitsAreSentAfterTheOwnB1AndNoneIsLost) {
   for (const uint32_t delay_ms : {0u, 3u, 10u, 25u, 150u, 600u}) {
     SymbolLine line({}, {}, 8 * delay_ms, 45, 1);
@@ -163,7 +163,7 @@ TEST(V34Session, UserBitsAreSentAfterTheOwnB1AndNoneIsLost) {
   }
 }
 
-// 500 ms are allowed after J was found (11.3.1.1.3, 11.3.1.2.6).
+// 500 ms are permitted after J was found (11.3.1.1.3, 11.3.1.2.6).
 TEST(V34Session, JIsAnsweredARoundTripLaterUpTo400Ms) {
   for (const uint32_t delay_ms : {0u, 50u, 150u, 600u}) {
     SymbolLine line({}, {}, 8 * delay_ms, 45, 1);
@@ -310,12 +310,12 @@ TEST(V34Session, AuxiliaryChannelOnlyWhereBothWantIt) {  // V34-5.1-3, V34-8.3-1
   }
 }
 
-// The choice from the measured ratio, and what then comes through: at most one data frame in a thousand bad.
+// The choice from the measured ratio, and the result: at most one bad data frame in a thousand.
 TEST(V34Session, ChosenRateKeepsItsTargetOfBadDataFrames) {
   for (const double snr : {14.0, 20.0, 27.0, 33.0}) {
     const SessionConfig call = config_of(SymbolRate::k3200);
     SessionConfig answer = call;
-    if (snr < 22) answer.points = TrainingPoints::k4;  // as its line probing tells it
+    if (snr < 22) answer.points = TrainingPoints::k4;  // from its line probing
     SymbolLine line(call, answer, 80, snr, 3);
     ASSERT_TRUE(line.connect()) << snr;
     line.run_ms(40000);
@@ -374,13 +374,13 @@ TEST(V34Transitions, EveryRowIsTakenInACall) {
       time_to_end(line, line.a(), 9000);
     });
   }
-  connected([&](SymbolLine& line) {  // nobody answers the cleardown
+  connected([&](SymbolLine& line) {  // the cleardown is not answered
     line.c().cleardown();
     cut(line, line.c());
     EXPECT_EQ(line.c().outcome(), Outcome::kReleased);
   });
   connected([&](SymbolLine& line) { cut(line, line.c()); });
-  connected([&](SymbolLine& line) {  // frames are lost, and twice again soon after they were found
+  connected([&](SymbolLine& line) {  // frames are lost, and lost twice more soon after they were found
     const auto slip = [&] {
       line.drop_symbol(0);
       line.drop_symbol(0);
@@ -413,7 +413,7 @@ TEST(V34Transitions, EveryRowIsTakenInACall) {
     until(line, line.c(), Signal::kJPrime);
     cut(line, line.c());
   });
-  call({}, {}, [&](SymbolLine& line) {  // only the call modem hears MP
+  call({}, {}, [&](SymbolLine& line) {  // only the call modem receives MP
     until(line, line.c(), Signal::kMp);
     line.cut[0] = true;
     time_to_end(line, line.c(), 40000);
@@ -435,8 +435,8 @@ TEST(V34Transitions, AnEventWithoutARowChangesNothing) {
   ASSERT_TRUE(line.connect());
 }
 
-// 47 symbols of an MP of sixteen points are right but for one MP in a thousand from 22 dB on: below, the call modem
-// asks for four, whatever line probing told it.
+// From 22 dB on, the 47 symbols of an MP of sixteen points are correct except in one of a thousand. Below, the call
+// modem requests four points, whatever line probing showed.
 TEST(V34Session, TheCallModemAsksForSixteenPointsFrom22DecibelsOn) {
   for (const double snr_db : {21., 23.}) {
     SCOPED_TRACE(snr_db);

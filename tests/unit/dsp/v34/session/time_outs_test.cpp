@@ -43,7 +43,7 @@ TEST_P(V34TimeOut, CallGetsNoE) {  // C16 to C18, 11.4.2.1.2
   EXPECT_EQ(line.c().outcome(), Outcome::kRetrain);
 }
 
-// C16, 11.4.1.1.2: whatever a call modem wants, its TRN of Phase 4 ends after 2000 ms.
+// C16, 11.4.1.1.2: whatever a call modem requests, its TRN of Phase 4 ends after 2000 ms.
 TEST_P(V34TimeOut, CallEndsTrnOfPhase4After2000ms) {
   SessionConfig call;
   call.phase4_trn_ms = 3000;
@@ -98,22 +98,22 @@ TEST_P(V34TimeOut, AnswerGetsNoE) {  // A16 to A18, 11.4.2.2.2
   EXPECT_EQ(line.a().outcome(), Outcome::kRetrain);
 }
 
-// Not of the text, which has no exception: live modems need it.
+// Not from the Recommendation, which has no exception, but required by live modems.
 TEST_P(V34TimeOut, WhoseMpStillComesIsGivenTwoSecondsAndTwoRoundTripsMore) {
   SymbolLine line = make();
   ASSERT_TRUE(line.run_until([&] { return line.c().signal() == Signal::kJPrime; }, 10000));
   ASSERT_TRUE(line.run_until([&] { return line.c().signal() == Signal::kTrn; }, 10000));
   const double sent = line.now_ms();
   ASSERT_TRUE(line.run_until([&] { return line.a().signal() == Signal::kTrn; }, 10000));
-  line.run_ms(rtd() / 2 + 50);  // the answer modem has heard J'
-  line.cut[0] = true;           // so that it knows neither MP nor MP'
+  line.run_ms(rtd() / 2 + 50);  // the answer modem has received J'
+  line.cut[0] = true;           // so that it receives neither MP nor MP'
   time_to_end(line, line.c(), 40000);
   EXPECT_NEAR(line.now_ms() - sent, 4500 + 4 * rtd(), 1);
   EXPECT_EQ(line.c().outcome(), Outcome::kRetrain);
 }
 
-// Sixteen points were asked for by a J that was sent before the far end was heard, and the line has not the SNR for
-// them.
+// A J sent before the far end was received requested
+// sixteen points, for which the line's SNR is too low.
 TEST(V34Session, SaysThatNoMpCouldBeReadOfATraining) {
   for (const double snr_db : {8.0, 40.0}) {
     SymbolLine line({}, {}, 160, 40, 1);

@@ -10,7 +10,7 @@ namespace {
 
 using namespace hostsim;
 
-/// Soft ADSL and a modem under reservations, beside something that never sleeps, on a host whose CPU does nothing else.
+/// Soft ADSL and a modem with reservations, beside a thread that never sleeps, on a host whose CPU does nothing else.
 Scenario two(const char* first, const char* second) {
   Scenario s;
   s.pump = PumpKind::kDevice;
@@ -39,7 +39,7 @@ TEST(Admission, SharesAreThoseOfTheDevicesAndTheSlots) {
 
 TEST(Admission, MoreThanTheCpuOrLessThanADevicesShareIsNotAdmitted) {
   EXPECT_FALSE(admission_of(two("RES 6/8", "RES 2/4")).admitted());
-  // Less than the device's share: the slots fit, and the law says no.
+  // Less than the device's share: the slots fit, but the law says no.
   const Admission small = admission_of(two("RES 1/8", "RES 1/4"));
   EXPECT_TRUE(small.devices[0].overloaded);
   EXPECT_FALSE(small.admitted());
@@ -54,7 +54,7 @@ TEST(Admission, WhatIsAdmittedLosesNothingAndWhatTheLawRefusesLoses) {
   const auto starved = run_devices(two("RES 1/8", "RES 1/4"));
   EXPECT_GT(starved[0].samples_lost, 0u);
   EXPECT_GT(starved[0].first_loss_s, 0);
-  EXPECT_EQ(starved[1].samples_lost, 0u);  // a reservation is kept from what others do
+  EXPECT_EQ(starved[1].samples_lost, 0u);  // a reservation is protected from other threads
 }
 
 // 3/8 over 25 % is 1.5, 1/4 over 14.1 % is 1.77: each breaks at the first step beyond its share, the ADSL first.

@@ -38,8 +38,8 @@ TEST(LawCheck, ADeviceIsTheSameForTheSameSeedAndIndex) {
   EXPECT_NE(a.device.rate_hz, other.device.rate_hz);
 }
 
-// The slots of a reservation are there before the device is switched on: its first block waits for no first period. All
-// of the CPU is enough, however long the period is, and 10 of every 17 ticks are by the law.
+// The slots of a reservation exist before the device is switched on: its first block waits for no first period. All of
+// the CPU is enough for any period, and 10 of every 17 ticks are enough by the law.
 TEST(LawCheck, ADeviceThatIsSwitchedOnFindsItsSlotsRunning) {
   for (const auto& [x, y] : {std::pair{1, 1}, {2, 2}, {7, 7}, {16, 16}, {33, 33}, {64, 64}, {10, 17}}) {
     for (std::uint64_t seed = 1; seed <= 4; seed++) {

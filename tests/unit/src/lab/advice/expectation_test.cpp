@@ -24,7 +24,7 @@ hostsim::Scenario on(const std::string& host, const std::string& device, const s
   return s;
 }
 
-// The k longest of n times that have the tail (t0 / t)^alpha, at the quantiles.
+// The k longest of n times with the tail (t0 / t)^alpha, at the quantiles.
 Seen pareto(double alpha, double least_ms, std::uint64_t n, double period_s) {
   Seen seen{static_cast<double>(n) * period_s, n, 0, {}};
   for (std::size_t i = 0; i < kLongestKept; ++i)
@@ -32,7 +32,7 @@ Seen pareto(double alpha, double least_ms, std::uint64_t n, double period_s) {
   return seen;
 }
 
-// THR 8 of nt2000-boosts is left without the CPU for a second, once in minutes, after waits of 0.03 ms (--verify).
+// THR 8 of nt2000-boosts does not have the CPU for a second, once in minutes, after waits of 0.03 ms (--verify).
 TEST(Expectation, NoTailIsDrawnOnWhereWindowsBoostsDecide) {
   const Seen seen = pareto(4, 0.01, 600'000, 312.5e-6);
   hostsim::Scenario beside = on("nt2000-boosts", "bluetooth", "THR 8");
@@ -78,17 +78,17 @@ TEST(Expectation, MeasuredLatenciesSayWhatThreeMinutesDoNot) {
   EXPECT_GT(e.interval_s.high, e.expected_s);
   EXPECT_FALSE(e.carries(3600));
   // Office: no DPC of 35 hours of use was later than 2 ms, of the 7.6 that a block can wait. These were 307440 waits,
-  // at ten times the pace of use: a device of 4 ms has as many in 20.5 minutes.
+  // ten times as dense as in use: a device of 4 ms has the same number in 20.5 minutes.
   const Expectation office = expectation(on("win98-office", "g-lite", "DPC"), nothing_lost);
   EXPECT_EQ(office.evidence, Evidence::kDistribution);
   EXPECT_TRUE(office.expects_none());
   EXPECT_NEAR(office.interval_s.low, 0.004 * 35 * 3600 * 24.4 / 10 / 3, 1);
-  // Many more losses than the latencies explain: what was seen counts.
+  // Many more losses than the latencies explain: the observed ones count.
   EXPECT_EQ(expectation(on("win98-games", "g-lite", "DPC"), {180, 45'000, 20'000, {}}).evidence, Evidence::kLosses);
 }
 
-// 12 ms of lead, blocks of 4 ms: after a wait of 6.4 ms and more two blocks are served in one call, and 40 % of their 4
-// ms is too much. A DPC on win98-workstation waits 6.9 ms at the worst; of 9 million blocks 30 lost something.
+// 12 ms of lead, blocks of 4 ms: after a wait of 6.4 ms or more two blocks are served in one call, and 40 % of their 4
+// ms is too much. A DPC on win98-workstation waits 6.9 ms at most; of 9 million blocks 30 lost samples.
 TEST(Expectation, BlocksThatComeMeanwhileAreServedInTheSameCall) {
   const Seen nothing_lost{180, 45'000, 0, {}};
   hostsim::Scenario s = on("win98-workstation", "full-rate-dsl", "DPC");
@@ -101,8 +101,8 @@ TEST(Expectation, BlocksThatComeMeanwhileAreServedInTheSameCall) {
   EXPECT_TRUE(expectation(s, nothing_lost).expects_none());
 }
 
-// An interrupt waits 6.3 ms there at the worst: 0.07 ms of 12 are left then, whatever a simulation of three minutes
-// shows.
+// An interrupt waits 6.3 ms there at most: then 0.07 ms of 12 remain, and a simulation of three minutes cannot change
+// that.
 TEST(Expectation, TheLongestWaitThatIsKnownLeavesAMargin) {
   const Seen nothing_lost{180, 45'000, 0, {}};
   const Expectation e = expectation(on("win98-workstation", "full-rate-dsl", "INT"), nothing_lost);
@@ -117,7 +117,7 @@ TEST(Expectation, TheLongestWaitThatIsKnownLeavesAMargin) {
 }
 
 // Beside a thread of its own priority that never blocks it waits for a turn of 20 ms, and then for the host: of 3.6
-// million blocks two lost something where all latencies end at 14 ms, and a block can wait 29.5 ms.
+// million blocks two lost samples, although all latencies end at 14 ms and a block can wait 29.5 ms.
 TEST(Expectation, LatenciesDoNotSpeakForAThreadThatTakesTurns) {
   const Seen nothing_lost{180, 18'000, 0, std::vector<double>(kLongestKept, 20.0)};
   hostsim::Scenario s = on("nt4-games", "rt-audio", "THR 24");
@@ -130,21 +130,21 @@ TEST(Expectation, LatenciesDoNotSpeakForAThreadThatTakesTurns) {
   EXPECT_EQ(expectation(s, nothing_lost).evidence, Evidence::kDistribution);
 }
 
-// The paper measured threads at 24 and 28; of one at 16 nothing is known, and no week is promised.
+// The paper measured threads at 24 and 28; nothing is known of a thread at 16, so no week is promised.
 TEST(Expectation, LatenciesCountForThePriorityThatWasMeasuredAndAbove) {
   const Seen nothing_lost{180, 18'000, 0, {}};
   EXPECT_EQ(expectation(on("nt4-games", "rt-audio", "THR 24"), nothing_lost).evidence, Evidence::kDistribution);
   const Expectation below = expectation(on("nt4-games", "rt-audio", "THR 16"), nothing_lost);
   EXPECT_EQ(below.evidence, Evidence::kAssumed);
   EXPECT_DOUBLE_EQ(below.interval_s.low, 60);
-  // cyclictest -p80 says nothing of SCHED_FIFO 25.
+  // cyclictest -p80 does not measure SCHED_FIFO 25.
   EXPECT_EQ(expectation(on("linux-6.12-rt-am64x", "rt-audio", "THR 25"), nothing_lost).evidence, Evidence::kAssumed);
   const Expectation measured = expectation(on("linux-6.12-rt-am64x", "rt-audio", "THR 80"), nothing_lost);
   EXPECT_EQ(measured.evidence, Evidence::kDistribution);
   EXPECT_DOUBLE_EQ(measured.interval_s.low, 6 * 3600 / 3.0);  // six hours of it
 }
 
-// Waits of 40 ms at FIFO 25, 1 ms at FIFO 60, 0.1 ms of SCHED_DEADLINE and 200 ms of SCHED_OTHER: each is its own.
+// Waits of 40 ms at FIFO 25, 1 ms at FIFO 60, 0.1 ms of SCHED_DEADLINE and 200 ms of SCHED_OTHER: all separate.
 TEST(Expectation, EachMeasuredClassAndPriorityCountsForItself) {
   const Seen nothing_lost{180, 18'000, 0, {}};
   const auto ends_at = [](double ms) { return hostsim::LatencyDistribution({{1, 0.001}, {1e-6, ms}}); };
@@ -168,7 +168,7 @@ TEST(Expectation, EachMeasuredClassAndPriorityCountsForItself) {
   EXPECT_EQ(of("OTHER").evidence, Evidence::kDistribution);
   EXPECT_FALSE(of("OTHER").expects_none());
   EXPECT_EQ(of("RES 1ms/5ms").evidence, Evidence::kDistribution);
-  EXPECT_NE(of("RES 0.3ms/5ms").evidence, Evidence::kDistribution);  // a block of 500 us needs two periods
+  EXPECT_NE(of("RES 0.3ms/5ms").evidence, Evidence::kDistribution);  // a block of 500 us requires two periods
 }
 
 // Six hours of cyclictest -p80 and ten seconds of a recording of the same host.
@@ -180,22 +180,22 @@ TEST(Expectation, HoursOfLatenciesAndSecondsOfRecordingCountTogether) {
   recorded->sources = {{hostsim::HostLoad::Kind::kInterrupt, 0, "eth0"},
                        {hostsim::HostLoad::Kind::kThread, hostsim::linux_priority(99 - 90), "urgent"},
                        {hostsim::HostLoad::Kind::kThread, hostsim::linux_priority(99 - 40), "below"}};
-  // 0.2 ms of interrupt and 1 ms of a thread at FIFO 90 within one work of 0.5 ms; the thread at 40 takes nothing.
+  // 0.2 ms of interrupt and 1 ms of a FIFO 90 thread within one work of 0.5 ms; the thread at 40 takes nothing.
   recorded->cpus = {{0, {{1'000'000, 200'000, 0}, {1'100'000, 1'000'000, 1}, {1'200'000, 9'000'000, 2}}, 0}};
   s.load.recorded = recorded;
   s.load.trace = "board.load";
   const Expectation both = expectation(s, nothing_lost);
   EXPECT_EQ(both.evidence, Evidence::kDistribution);
-  EXPECT_DOUBLE_EQ(both.interval_s.low, 6 * 3600 / 3.0 / 2);  // a block meets what is rare waiting and working
+  EXPECT_DOUBLE_EQ(both.interval_s.low, 6 * 3600 / 3.0 / 2);  // a block meets rare delays waiting and running
   EXPECT_NE(both.because.find("to 1.2 ms"), std::string::npos) << both.because;
-  // Of a priority that was not measured only the recording speaks.
+  // For a priority that was not measured only the recording counts.
   s.context = on("linux-6.12-rt-am64x", "rt-audio", "THR 25").context;
   const Expectation below = expectation(s, nothing_lost);
   EXPECT_EQ(below.evidence, Evidence::kSeen);
   EXPECT_NEAR(below.interval_s.low, 10 / 3.0, 1e-9);
 }
 
-// What three seconds of latencies support at the measured priority, sixty simulated seconds do not support below it.
+// Three seconds of latencies support more at the measured priority than sixty simulated seconds below it.
 TEST(Expectation, AnUnmeasuredPriorityIsNoBetterThanTheMeasurement) {
   hostsim::Scenario s = on("linux-6.12-rt-am64x", "rt-audio", "THR 25");
   s.host.latency->waits_per_s *= 6 * 3600 / 3.0;
@@ -211,7 +211,7 @@ TEST(Expectation, AnUnmeasuredPriorityIsNoBetterThanTheMeasurement) {
   EXPECT_TRUE(advice.enough(advice.trials[0]));
   EXPECT_FALSE(advice.enough(advice.trials[1]));
   EXPECT_DOUBLE_EQ(advice.best_supported_s(), 1);
-  advice.trials.erase(advice.trials.begin());  // nothing better is there: it counts, but not without a warning
+  advice.trials.erase(advice.trials.begin());  // nothing better exists: it counts, with a warning
   EXPECT_TRUE(advice.enough(advice.trials[0]));
   EXPECT_FALSE(advice.keeps_clear(advice.trials[0]));
 }
@@ -228,7 +228,7 @@ TEST(Expectation, ARecordingSupportsAThirdOfItsLengthHoweverOftenItIsReplayed) {
   EXPECT_EQ(e.evidence, Evidence::kSeen);
   EXPECT_DOUBLE_EQ(e.interval_s.low, 10.0 / 3);
   EXPECT_DOUBLE_EQ(e.evidence_s, 10);
-  // One loss, seen in each replay, is one loss in ten seconds.
+  // One loss that occurs in each replay is one loss in ten seconds.
   const Expectation lost = expectation(s, {190, 19'000, 19, {}});
   EXPECT_EQ(lost.evidence, Evidence::kLosses);
   EXPECT_DOUBLE_EQ(lost.expected_s, 10);
@@ -245,7 +245,7 @@ TEST(Expectation, OfAnAssumedHostNothingIsDrawnOutBeyondWhatWasSimulated) {
 }
 
 TEST(Expectation, ATailIsExtrapolatedAsItFalls) {
-  hostsim::Scenario s = on("nt2000-p2-450", "g-lite", "THR 24");  // 8 ms to wait, a block every 4 ms
+  hostsim::Scenario s = on("nt2000-p2-450", "g-lite", "THR 24");  // 8 ms to wait, and a block every 4 ms
   for (const double alpha : {2.0, 4.0}) {
     const Seen seen = pareto(alpha, 0.01, 45'000, 0.004);
     const Expectation e = expectation(s, seen);
@@ -259,7 +259,7 @@ TEST(Expectation, ATailIsExtrapolatedAsItFalls) {
       EXPECT_NEAR(e.expected_s, truth, 0.1 * truth) << alpha;
     }
   }
-  // A tail that is as long as what a block can wait carries no further than the run itself.
+  // A tail as long as the time a block can wait supports no more than the run itself.
   const Expectation none = expectation(s, {180, 45'000, 0, std::vector<double>(kLongestKept, 9.0)});
   EXPECT_DOUBLE_EQ(none.interval_s.low, 60);
   EXPECT_TRUE(std::isinf(none.interval_s.high));

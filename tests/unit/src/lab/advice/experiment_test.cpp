@@ -51,8 +51,8 @@ class LawExperiment : public testing::Test {
 
 }  // namespace
 
-// The share-limited row stays, gap-limited ones gain the 13.125 ms of one block: 13 ticks and a half. Six phases do not
-// meet every worst case, and the clock's own interrupts take a little of every slot: within a tick of the law.
+// The share-limited row stays; gap-limited ones gain the 13.125 ms of one block: 13 and a half ticks. Six phases do not
+// include every worst case, and the clock's interrupts take a little of every slot: within a tick of the law.
 TEST_F(LawExperiment, OneMoreBlockOfLeadMovesTheGapAndNotTheShare) {
   const law::ExperimentResult as_it_is = run("as-it-is"), more = run("more-lead");
   for (std::size_t i = 0; i < 8; i++) {
@@ -73,7 +73,7 @@ TEST_F(LawExperiment, ShortBlocksAloneLeaveTheGapWhereItWas) {
   for (const std::size_t i : {3, 4, 5, 6, 7}) EXPECT_EQ(r.simulated_limit[i], r.authors_limit[i] + 1);
 }
 
-// 16 ticks of 1/1024 s are 125 samples: 3/16 depends on where the slots began, and 2/13 does not.
+// 16 ticks of 1/1024 s are 125 samples: 3/16 depends on the phase of the slots, and 2/13 does not.
 TEST_F(LawExperiment, WhatTheLawGrantsSucceedsFromEveryPhaseAndPhaseLockDecidesBeyond) {
   std::vector<law::PhaseResult> results;
   ASSERT_TRUE(run_phases(setting_, options_, 24, results));

@@ -23,15 +23,15 @@ DeviceTiming vendor_modem(std::uint32_t lead, double cost_ms) {
   return device;
 }
 
-// Supply from the end of a slot, counted slot by slot.
+// Supply from the end of a slot, counted by slots.
 double supplied_by(double time_ms, double x, double y) {
   double supply = 0;
   for (double slot = y - x; slot < time_ms; slot += y) supply += std::min(x, time_ms - slot);
   return supply;
 }
 
-// Runs the blocks through the slots one after the other, in whole ns; returns the least time left before an output was
-// due, in ms.
+// Runs the blocks through the slots in sequence, in whole ns; returns the least time left before an output was due, in
+// ms.
 double least_time_left(const DeviceTiming& device, double x_ms, double y_ms, double phase_ms, std::size_t start,
                        std::size_t blocks) {
   const auto ns = [](double ms) { return std::llround(ms * 1e6); };
@@ -85,13 +85,13 @@ TEST(ReservationLaw, SlackIsTheLeadLessTheBlock) {
   EXPECT_NEAR(device.share(), 0.147, 0.0005);
 }
 
-// No start of the blocks against the slots is worse than the law says, and some start is as bad.
+// No phase of the blocks against the slots is worse than the law says, and one is as bad.
 TEST(ReservationLaw, IsTheWorstOfAllPhases) {
   std::mt19937_64 random(11);
   std::uniform_real_distribution<double> x_of(0.5, 8), y_of(2, 24);
   int sufficient = 0, insufficient = 0;
   for (int i = 0; i < 600; ++i) {
-    const double x = std::round(x_of(random) * 1e3) / 1e3;  // whole us: no rounding between the two ways
+    const double x = std::round(x_of(random) * 1e3) / 1e3;  // whole us: the two ways do not differ by rounding
     const double y = std::max(x, std::round(y_of(random) * 1e3) / 1e3);
     const DeviceTiming device = vendor_modem(180 + static_cast<std::uint32_t>(random() % 150), 1.74);
     const LawResult law = full_law(device, x, y);
@@ -119,7 +119,7 @@ TEST(ReservationLaw, ImpliesTheSimpleForm) {
   }
 }
 
-// DESIGN.md, "The reservation law": the hypothesis that classifies Table 3. Marginal rows lie outside the law.
+// DESIGN.md, "The reservation law": the hypothesis that classifies Table 3. Marginal rows are outside the law.
 TEST(ReservationLaw, ExplainsTable3) {
   const DeviceTiming device = vendor_modem(210, 1.74);
   struct Row {
@@ -155,7 +155,7 @@ TEST(ReservationLaw, BoundaryIsTheLastPeriodThatIsSufficient) {
     EXPECT_TRUE(full_law(device, x, y).sufficient);
     EXPECT_FALSE(full_law(device, x, y + 0.002).sufficient);
   }
-  EXPECT_EQ(longest_period_ms(vendor_modem(105, 1.74), 1.0), 0);  // no slack at all
+  EXPECT_EQ(longest_period_ms(vendor_modem(105, 1.74), 1.0), 0);  // no slack
 }
 
 TEST(ReservationLaw, AnOverloadedReservationNeverCatchesUp) {
@@ -164,7 +164,7 @@ TEST(ReservationLaw, AnOverloadedReservationNeverCatchesUp) {
   EXPECT_FALSE(law.sufficient);
 }
 
-// The costliest block comes first and everything after it waits: by hand, 1 of every 2 ms, blocks of 1 ms every 10 ms.
+// The costliest block comes first and all later blocks wait: by hand, 1 of every 2 ms, blocks of 1 ms every 10 ms.
 TEST(ReservationLaw, OneCostlierBlockDelaysItselfAndThoseBehindIt) {
   DeviceTiming device;
   device.rate_hz = 1000;
@@ -175,7 +175,7 @@ TEST(ReservationLaw, OneCostlierBlockDelaysItselfAndThoseBehindIt) {
   EXPECT_NEAR(full_law(device, 1, 2).margin_ms, 10 - 2, 1e-9);
   EXPECT_NEAR(full_law(device, 1, 2, 1).margin_ms, 10 - 2, 1e-9);
   EXPECT_NEAR(full_law(device, 1, 2, 4).margin_ms, 10 - 8, 1e-9);
-  // 8 ms of work end after 16; the next block came at 10 and is ready at 18, with 2 of its 10 ms left.
+  // 8 ms of work end after 16; the next block came at 10 and is ready at 18, when 2 of its 10 ms remain.
   const LawResult late = full_law(device, 1, 2, 8);
   EXPECT_NEAR(late.margin_ms, 10 - 16, 1e-9);
   EXPECT_FALSE(late.sufficient);
@@ -207,11 +207,11 @@ TEST(ReservationLaw, WhatIsRecommendedIsTheLeastShareThatTheLawGrantsWithTheRese
       }
     }
   }
-  DeviceTiming hasty = vendor_modem(106, 1.763);  // an eighth of a millisecond of slack: no gap of a tick
+  DeviceTiming hasty = vendor_modem(106, 1.763);  // an eighth of a millisecond of slack: less than a gap of a tick
   EXPECT_FALSE(recommend(hasty, {}));
 }
 
-// Jones and Saroiu's soft DSL under Cota-Robles and Held's buffers (docs/device-numbers.md): share and longest gap.
+// Jones and Saroiu's soft DSL with Cota-Robles and Held's buffers (docs/device-numbers.md): share and longest gap.
 TEST(DeviceTiming, SoftDslHasTheSharesAndGapsOfTheLaw) {
   const double buffers[] = {2, 3, 6}, g_lite[] = {3.6, 7.6, 19.6}, full_rate[] = {3.2, 7.2, 19.2};
   for (int i = 0; i < 3; i++) {
@@ -226,7 +226,7 @@ TEST(DeviceTiming, SoftDslHasTheSharesAndGapsOfTheLaw) {
   }
 }
 
-// A call that has its output ready at once still does not begin before its slot: the law has no jump at phi = 0.
+// A call whose output is ready at once still does not begin before its slot: the law has no jump at phi = 0.
 TEST(ReservationLaw, IsContinuousWherePhiIsNothing) {
   DeviceTiming device = vendor_modem(204, 1.763);
   for (const double x : {1.0, 2.0, 4.0, 8.0}) {
@@ -235,7 +235,7 @@ TEST(ReservationLaw, IsContinuousWherePhiIsNothing) {
     device.output_fraction = 1e-6;
     EXPECT_NEAR(longest_period_ms(device, x), at_zero, 2e-3) << x;
   }
-  // By hand: 1 of every 10 ms, a block of 0.1 ms; the block that comes as a slot ends waits 9 ms for the next.
+  // By hand: 1 of every 10 ms, a block of 0.1 ms; a block that comes when a slot ends waits 9 ms for the next.
   DeviceTiming one;
   one.rate_hz = 1000;
   one.block_plan = {20};
@@ -244,7 +244,7 @@ TEST(ReservationLaw, IsContinuousWherePhiIsNothing) {
   one.output_fraction = 0;
   EXPECT_NEAR(full_law(one, 1, 10).margin_ms, 10 - 9, 1e-9);
   EXPECT_NEAR(begin_time_ms(0, 1, 10), 9, 1e-12);
-  EXPECT_NEAR(begin_time_ms(1, 1, 10), 19, 1e-12);  // the slot is full: what comes next begins in the one after
+  EXPECT_NEAR(begin_time_ms(1, 1, 10), 19, 1e-12);  // the slot is full: the next work begins in the next slot
   EXPECT_NEAR(supply_time_ms(1, 1, 10), 10, 1e-12);
 }
 
@@ -265,7 +265,7 @@ TEST(ReservationLaw, WhatTheHostDoesInASlotIsNotSupplied) {
   EXPECT_NEAR(host.supplied_ms(3), 3 - 0.03 - 0.02, 1e-12);
   EXPECT_EQ(HostWork{}.supplied_ms(3), 3);
   EXPECT_EQ((HostWork{1, 2, 0, 0}.supplied_ms(3)), 0);
-  // 14.2 % are enough for 14.1 %, but not when a tenth of each slot is the clock's.
+  // 14.2 % are enough for 14.1 %, but not when the clock takes a tenth of each slot.
   const DeviceTiming device = vendor_modem(400, 1.763);
   EXPECT_FALSE(full_law(device, 1, 7).overloaded);
   EXPECT_TRUE(full_law(device, 1, 7, 0, {1, 0.1, 0, 0}).overloaded);

@@ -10,7 +10,7 @@ namespace {
 
 using hostsim::LatencyDistribution;
 
-// Garwood's interval as tabled: 0 -> [0, 3.689], 1 -> [0.0253, 5.572], 10 -> [4.795, 18.39], 100 -> [81.36, 121.63].
+// Garwood's interval from tables: 0 -> [0, 3.689], 1 -> [0.0253, 5.572], 10 -> [4.795, 18.39], 100 -> [81.36, 121.63].
 TEST(PoissonInterval, IsTheTabledOne) {
   EXPECT_EQ(poisson_interval(0).low, 0);
   EXPECT_NEAR(poisson_interval(0).high, 3.689, 1e-3);
@@ -31,7 +31,7 @@ TEST(Mttf, IsTheCycleTimeOverTheFrequencyOfLatenciesAboveTheSlack) {
   EXPECT_TRUE(std::isinf(mttf_s(d, {20, 3, 0})));
 }
 
-// With double buffering both formulas and the simulation are one and the same number.
+// With double buffering both formulas and the simulation give the same number.
 TEST(Mttf, SimulationAgreesWithTheFormulaForDoubleBuffering) {
   const LatencyDistribution d({{1, 0.02}, {1e-4, 20}, {1e-5, 40}});
   const Buffering b{16, 2, 4};
@@ -43,8 +43,8 @@ TEST(Mttf, SimulationAgreesWithTheFormulaForDoubleBuffering) {
 }
 
 TEST(Mttf, ALongLatencySpoilsTheNextBuffersTooAndIsOneUnderrun) {
-  // Every wait takes 9 ms: buffers at 0 and 4 ms wait with it, the one at 8 too. Tolerance 4 ms, cost 1 ms:
-  // done at 10, 11, 12: late by more than 4 for all but the last, which meets 12 = 8 + 4. Then 12 waits until 21 ...
+  // Every wait takes 9 ms: the buffers of 0, 4 and 8 ms wait together. Tolerance 4 ms, cost 1 ms: done at 10, 11, 12:
+  // more than 4 ms late, except the last, which meets 12 = 8 + 4. Then 12 waits until 21 ...
   const LatencyDistribution d({{1, 9}});
   const UnderrunRun run = simulate_underruns(d, {4, 2, 1}, 0.012, 1000, 1);
   EXPECT_EQ(run.buffers, 3u);

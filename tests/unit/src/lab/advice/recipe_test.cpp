@@ -60,7 +60,7 @@ TEST(Recipe, TheOrderOfPrioritiesHasInterruptThreadsAt50) {
                   HasSubstr("SCHED_FIFO 50: interrupt threads"), "SCHED_FIFO 49: motor", "SCHED_OTHER, nice 0: shell"));
 }
 
-/// Options that simulate nothing: each context comes out as `measured` says.
+/// Options that simulate nothing: each context gives the result in `measured`.
 Options made_up(std::function<void(const hostsim::Scenario&, Measured&)> measured) {
   Options options;
   options.repeats = 1;
@@ -87,7 +87,7 @@ hostsim::Scenario question(const char* device) {
 }
 
 TEST(Advice, ASufficientContextComesBeforeAMarginalOne) {
-  // The reservations have a thin margin; threads have none of their faults.
+  // The reservations have a thin margin; threads have no such fault.
   const auto advice = advise(question("g-lite"), made_up([](const hostsim::Scenario& s, Measured& m) {
                                if (s.context.kind == OH_CONTEXT_RESERVATION) m.margin_ms = 0.01;
                              }));
@@ -97,10 +97,10 @@ TEST(Advice, ASufficientContextComesBeforeAMarginalOne) {
   EXPECT_EQ(t.context.kind, OH_CONTEXT_THREAD);
 }
 
-// Rejected with more margin, or with evidence that carries further: the reason says so.
+// Rejected with more margin, or with evidence that supports more: the reason says so.
 TEST(Advice, EvidenceThatCarriesFurtherIsNamedWhereItIsRejected) {
   const auto advice = advise(question("g-lite"), made_up([](const hostsim::Scenario& s, Measured& m) {
-                               // The tail of THR 28 carries further, and less than twice as far.
+                               // The tail of THR 28 supports more, but less than twice as much.
                                const bool urgent = s.context.kind == OH_CONTEXT_THREAD && s.context.priority == 28;
                                m.margin_ms = urgent ? 7.9 : 5;
                                for (std::size_t i = 0; i < m.longest_ms.size(); ++i)

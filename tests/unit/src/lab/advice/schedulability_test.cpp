@@ -23,7 +23,7 @@ HostLatencies constant(double ms) {
 Computation thread(int priority, double period_ms, double cost_ms) {
   return {"", Modality::kThread, priority, period_ms, cost_ms, 0, 2, 3600};
 }
-constexpr double kNone = 1e-9;  // as good as no latency
+constexpr double kNone = 1e-9;  // the same as no latency
 
 // Audsley et al.'s recurrence by hand: 1; 2 + 1 = 3; 3 + 3 x 1 + 2 x 2 = 10.
 TEST(ResponseTimes, OfPreemptiveThreadsAreTheTextbooks) {
@@ -90,7 +90,7 @@ TEST(Deadlines, NoSetThatIsSchedulableAtConstantLatencyMissesOne) {
     }
     const HostLatencies host = constant(0.3 * random.uniform(n++) + kNone);
     const auto times = response_times(all, host);
-    // The bound of equals holds when all of them are schedulable (one unfinished job each).
+    // The bound for equal priorities holds when all of them are schedulable (one unfinished job each).
     bool every = true;
     for (const ResponseTime& t : times) every &= t.schedulable;
     if (!every) continue;

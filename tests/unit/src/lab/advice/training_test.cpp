@@ -44,7 +44,7 @@ struct Losses {
   bool training = false, connected = false;
 };
 
-/// In which phases of a call the card had nothing to play, from this starting phase.
+/// The phases of a call in which the card had nothing to play, for this starting phase.
 Losses losses(const hostsim::CostProfile& profile, int x, int y, std::uint64_t seed) {
   const hostsim::Scenario s = scenario_of(x, y, seed);
   std::vector<oh_event> ring(1 << 16), events(1 << 16);
@@ -66,8 +66,8 @@ Losses losses(const hostsim::CostProfile& profile, int x, int y, std::uint64_t s
   return out;
 }
 
-// Blocks of 12.5 ms: 3 of 15 ticks are 20 % of the CPU. Training that takes 24 % falls behind there, whatever data mode
-// takes; with 12 % of each nothing is lost; and data mode of 24 % loses after a training of 12 %.
+// Blocks of 12.5 ms: 3 of 15 ticks are 20 % of the CPU. Training that takes 24 % falls behind there, for any cost of
+// data mode; with 12 % for both nothing is lost; data mode of 24 % loses samples after a training of 12 %.
 TEST(LawOfACall, TrainingIsJudgedAsWellAsDataMode) {
   constexpr int kX = 3, kY = 15;
   constexpr double kTickMs = 1000.0 / 1024, kLight = 1500, kHeavy = 3000;
@@ -92,7 +92,7 @@ TEST(LawOfACall, TrainingIsJudgedAsWellAsDataMode) {
   }
 }
 
-// The plan that a scenario asks for is that of data mode; training keeps its profile's.
+// A scenario's own plan applies to data mode; training keeps its profile's.
 TEST(LawOfACall, AnOwnBlockPlanIsThatOfDataModeOnly) {
   hostsim::Scenario s = scenario_of(3, 15, 1);
   s.block_plan = {90};

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kHour = 3600;
 
-// THR 24 was chosen because it is said to lose something not more often than once in `low_s`.
+// THR 24 was chosen because it should lose samples at most once in `low_s`.
 Advice advice_of(double low_s) {
   Advice advice;
   config::ScenarioBuilder builder;
@@ -97,7 +97,7 @@ TEST(Verification, WhatWasCountedIsKeptAndReadBack) {
   EXPECT_FALSE(KeptRuns(out, "verified.jsonl", "this program").find<Measured>(scenario)) << "has no figures";
 }
 
-// A device whose work never ran counts no late block: all that came are lost, and no margin was left.
+// A device whose work never ran counts no late block: all blocks are lost, and no margin remains.
 TEST(Measure, WorkThatNeverRanLostEveryBlock) {
   const hostsim::Scenario scenario = advice_of(kWeekS).base;
   Figures figures;
@@ -111,7 +111,7 @@ TEST(Measure, WorkThatNeverRanLostEveryBlock) {
   EXPECT_LT(m.margin_ms, -29'000);
 }
 
-// Of 7500 blocks that came 300 were served, 100 of them late; the input of the others was overwritten meanwhile.
+// Of 7500 blocks 300 were served, 100 of them late; the input of the others was overwritten in the meantime.
 TEST(Measure, BlocksThatWereGivenUpAreLost) {
   const hostsim::Scenario scenario = advice_of(kWeekS).base;
   Figures figures;

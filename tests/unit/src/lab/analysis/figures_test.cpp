@@ -131,7 +131,7 @@ TEST(Figures, CpuTimeGoesToWhoHadIt) {
 
 TEST(Figures, AnIsrThatIsAJobOfItsOwnLastsUntilTheJobIsFinished) {
   Log log;
-  for (std::uint64_t i = 0; i < 5; ++i) {  // as hostsim logs the context INT: everything in one interrupt
+  for (std::uint64_t i = 0; i < 5; ++i) {  // as hostsim logs the context INT: all work in one interrupt
     const std::uint64_t t = i * 12'500 * kUs;
     log.at(t, OH_EV_INTERRUPT, 0, 100).at(t, OH_EV_RUN, kIsr, 1).at(t, OH_EV_ISR_ENTER).at(t, OH_EV_ISR_EXIT);
     log.at(t + 5 * kUs, OH_EV_SERVICE_RUN_BEGIN).at(t + 5 * kUs, OH_EV_SERVICE_BEGIN, 0, 100);
@@ -219,7 +219,7 @@ TEST(Timeline, TheFirstSegmentsAreKeptOneByOne) {
 }
 
 TEST(Timeline, TheFirstSegmentsEndBeforeAnyThatWasLeftOut) {
-  constexpr std::uint64_t kLongNs = 5;  // on CPU 1, from early on to after the limit
+  constexpr std::uint64_t kLongNs = 5;  // on CPU 1, from an early time until after the limit
   Timeline timeline;
   timeline.add({kLongNs, OH_EV_RUN, 1, kService, 0});
   const std::uint64_t segments = Timeline::kFirstSegments + 10;
@@ -269,7 +269,7 @@ TEST(Figures, TheLinkAndTheConstellationAreRead) {
 
 TEST(Figures, TimerIntervalsFallIntoThePapersBuckets) {
   Log log;
-  log.at(0, OH_EV_TIMER_CALLBACK, 5, 0);  // the first has no interval
+  log.at(0, OH_EV_TIMER_CALLBACK, 5, 0);  // the first has no predecessor
   for (int i = 0; i < 976; ++i) log.at(1, OH_EV_TIMER_CALLBACK, 5, 976'562);
   for (int i = 0; i < 24; ++i) log.at(2, OH_EV_TIMER_CALLBACK, 5, 1'953'125);
   const Figures& f = log.figures();
@@ -306,7 +306,7 @@ TEST(Figures, AnEmptyLogGivesEmptyFigures) {
   EXPECT_EQ(json["total"]["pending_max_samples"], 0);
 }
 
-// What reports and other programs read: milliseconds, seconds and shares, of the blocks above.
+// The values for reports and other programs: milliseconds, seconds and shares of the blocks above.
 TEST(Figures, JsonHasTheUnitsThatItsNamesSay) {
   Log log;
   log.at(0, OH_EV_CARD_RATE, 0, 9600);

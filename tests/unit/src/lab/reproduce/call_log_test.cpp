@@ -9,7 +9,7 @@
 using namespace offhook;
 using namespace offhook::reproduce;
 
-// The simulator knows its link; whoever reads the log must come to the same, to the nanosecond.
+// The simulator knows its link; a reader of the log must get the same result, to the nanosecond.
 TEST(CallLog, WhatTheLogSaysOfATransferIsWhatTheSimulatedLinkSays) {
   int complete = 0;
   for (const char* context : {"INT", "RES 2/8", "RES 2/14 strict", "RES 1/8 strict", "THR 8"}) {

@@ -11,7 +11,7 @@ constexpr CrossingCosts kCosts{100, 30, 1000};
 TEST(ChenPaths, CrossingsAreCountedOnTheWay) {
   EXPECT_EQ(run_path(monolithic_path(), kCosts, 7).crossings, 2);
   EXPECT_EQ(run_path(server_path(), kCosts, 7).crossings, 6);
-  Path short_way = server_path();  // a server that answers by itself
+  Path short_way = server_path();  // a server that answers automatically
   short_way.server = {Step::kLeave, Step::kEnter, Step::kHandOver};
   EXPECT_EQ(run_path(short_way, kCosts, 7).crossings, 4);
 }

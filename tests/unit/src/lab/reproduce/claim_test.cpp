@@ -14,7 +14,7 @@ TEST(Row, OneThatAnotherPublishedValueWouldChangeIsSharp) {
   EXPECT_TRUE(within_share("mean", "s", 36.4, 580.0, 0.30).sharp);  // it disagrees
   EXPECT_TRUE(at_most("pending", "samples", 30, 26).sharp);         // 24 would be too few
   EXPECT_TRUE(between("mean time", "min", 45, 75, 68).sharp);       // 36 to 60 would not hold it
-  EXPECT_TRUE(same("class", "marginal", "marginal").sharp);         // words: it can fail
+  EXPECT_TRUE(same("class", "marginal", "marginal").sharp);         // a claim in words: it can fail
 }
 
 TEST(Row, OneThatAgreesWithAnythingNearbyIsNot) {

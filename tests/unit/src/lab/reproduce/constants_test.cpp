@@ -22,7 +22,7 @@ TEST(Constants, EachReadsBackWhatItIsSetTo) {
     reproduce::Setup s = setup();
     const double before = c.get(s), other = c.low >= c.high ? before * 1.5 : before < c.high ? c.high : c.low;
     c.set(s, other);
-    EXPECT_NEAR(c.get(s), other, 0.51 + 1e-3 * before) << c.name;  // whole numbers are rounded to
+    EXPECT_NEAR(c.get(s), other, 0.51 + 1e-3 * before) << c.name;  // whole numbers are the ones rounded to
     EXPECT_NE(c.get(s), before) << c.name;
   }
 }
@@ -53,11 +53,11 @@ TEST(Scan, ARangeIsWhereItHoldsAroundTheValueThatIsUsed) {
   EXPECT_FALSE(scan.range(0).from_end);
   EXPECT_TRUE(scan.range(1).from_end && scan.range(1).to_end);
   EXPECT_FALSE(scan.range(2).any);
-  // Rows 0 to 2 are folds of their own. Without row 0, all others hold at 1, 2, 4, 5; of the first longest stretch, 1
-  // and 2, the middle is 2, where row 0 does not hold. Without row 1: 1 and 4 alone, so 1, where it holds. Without row
-  // 2: 1, 3, 4, the longest stretch is 3 and 4, so 4, where it holds.
+  // Rows 0 to 2 are separate folds. Without row 0, all others hold at 1, 2, 4, 5; of the first longest run, 1 and 2,
+  // the middle is 2, where row 0 does not hold. Without row 1: 1 and 4 alone, so 1, where it holds. Without row 2: 1,
+  // 3, 4, the longest run is 3 and 4, so 4, where it holds.
   EXPECT_EQ(scan.held_out(), 2u);
-  // All rows: three hold at 1 and 4, two at each other value; of the two stretches of one the first.
+  // All rows: three hold at 1 and 4, two at each other value; of the two runs of one value the first.
   EXPECT_EQ(scan.best([](std::size_t) { return true; }), 0u);
 }
 

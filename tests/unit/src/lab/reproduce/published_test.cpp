@@ -103,7 +103,7 @@ TEST(Published, AJudgementThatContradictsItselfIsAnError) {
             std::string::npos);
 }
 
-// An experiment says what came out, never what that is worth.
+// An experiment states its results, but not their value.
 TEST(Judgement, CodeCannotMakeARowWhatItIsNotJudgedToBe) {
   const Published p = read(kClaim).at(0);
   const auto made = [&](Row row) { return judged({std::move(row)}, p).at(0); };

@@ -12,7 +12,7 @@ TEST(RegehrDevices, UnitCostsAreThoseOfTheOtherPapersByClock) {
   const UnitCosts c = unit_costs();
   EXPECT_DOUBLE_EQ(c.interrupt, 5400 * 450.0 / 500);            // Jones and Saroiu 6.2.4
   EXPECT_DOUBLE_EQ(c.completion, (9 + 9 + 10) * 1000.0 * 0.2);  // Siemens, Table 2: HeapFree, HeapAlloc, Set Event
-  EXPECT_NEAR(c.modem_block / 12.5e6, 0.141 * 0.9, 0.001);      // 14.1 % of a 450 MHz machine, without logging
+  EXPECT_NEAR(c.modem_block / 12.5e6, 0.141 * 0.9, 0.001);      // 14.1 % of a 450 MHz machine, not logging
 }
 
 TEST(RegehrDevices, ProgrammedIoReadsEachWordAndDmaNone) {

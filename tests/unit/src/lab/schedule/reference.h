@@ -24,7 +24,7 @@ struct Job {
 struct State {
   const EntityDescription* is;
   std::deque<Job> jobs;
-  std::int64_t released = 0;  // periodic ones so far
+  std::int64_t released = 0;  // the periodic ones so far
   std::int64_t q = 0, quantum = 0, c = 0, d = 0;
   bool was_throttled = false, throttled_now = false;
   std::int64_t cpu = 0, completed = 0, misses = 0, all_released = 0, rmin = 0, rmax = 0, rsum = 0;
@@ -190,7 +190,7 @@ class Simulator {
     rows_.clear();
   }
 
-  // S2: class and what decides within it; class 7 cannot run.
+  // S2: the class and the order within it; class 7 cannot run.
   std::array<std::int64_t, 4> key(std::size_t i, std::int64_t t) const {
     const State& e = all_[i];
     const auto decl = static_cast<std::int64_t>(i);

@@ -26,11 +26,11 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// A system as JSON, so that the parser is under test as well.
+// A system as JSON, so that the test includes the parser.
 std::string random_system(std::uint64_t seed) {
   Random random(seed);
   const std::int64_t unit = random.chance(50) ? 1 : random.chance(50) ? 1000 : random(1, 977);
-  // Now and then a nanosecond off the grid.
+  // Sometimes a nanosecond off the grid.
   const auto time = [&](std::int64_t low, std::int64_t high) {
     return random(low, high) * unit + (unit > 1 && random.chance(10) ? random(0, unit - 1) : 0);
   };
@@ -141,7 +141,7 @@ TEST(Schedule, EqualsTheReferenceEventByEventOver3000RandomSystemsOfAllKinds) {
       }
     }
   }
-  // The systems were no trivial ones: each kind of thread was preempted and missed deadlines, each server throttled.
+  // The systems were not trivial: each kind of thread was preempted and missed deadlines, each server throttled.
   for (const char* what : {"interrupt preempt", "dpc preempt", "fp preempt", "edf preempt", "cbs preempt",
                            "rez preempt", "slot preempt", "fp miss", "edf miss", "cbs miss", "rez miss", "slot miss",
                            "cbs throttle", "cbs replenish", "rez throttle", "rez replenish"}) {

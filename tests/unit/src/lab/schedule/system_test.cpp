@@ -76,7 +76,7 @@ TEST(System, AReservationThatCannotBeKeptIsRefused) {
   EXPECT_EQ(complaint(slots(7, 20)), "accepted");
   EXPECT_THAT(complaint(slots(8, 10)), HasSubstr("'b': its slots overlap those of 'a'"));
   EXPECT_THAT(complaint(slots(5, 11)), HasSubstr("overlap"));
-  EXPECT_EQ(complaint(slots(5, 999)), "accepted");  // the second slot of b, at 1004, is past the horizon
+  EXPECT_EQ(complaint(slots(5, 999)), "accepted");  // the second slot of b, at 1004, is after the horizon
 }
 
 TEST(System, WhatIsComparedInPairsIsLimited) {
@@ -136,7 +136,7 @@ TEST(System, SchedulersOfScenariosAreKindsToo) {
               HasSubstr("unknown kind \"rialto\""));
 }
 
-/// The least urgent of all comes first.
+/// The least urgent one comes first.
 class Upside final : public hostsim::Scheduler {
  public:
   bool has(hostsim::ThreadRequest::Class) const override { return true; }
@@ -159,7 +159,7 @@ TEST(Schedule, RunsASchedulerOfTheProgramsOwnTwiceAlike) {
   EXPECT_EQ(result.entities[1].response_max, 30);
 }
 
-// Two hogs of a group with 10 of every 50 ms beside a third, all of one fair class.
+// Two hogs of a group with 10 of every 50 ms beside a third hog, all of one fair class.
 TEST(Schedule, AGroupHasOneBudgetBesideTheFairThreadsOfTheSystem) {
   const auto hog = [](const char* name, const char* rest) {
     return std::string(R"({"name":")") + name + R"(","period_ns":1000000000000,"cost_ns":1000000000000,)" + rest + "}";

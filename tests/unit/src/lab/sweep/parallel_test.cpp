@@ -10,7 +10,7 @@
 namespace offhook::sweep {
 namespace {
 
-// No lock and no atomic here: each element belongs to one job. ThreadSanitizer sees what is shared without need.
+// No lock and no atomic here: each element belongs to one job. ThreadSanitizer finds unintended sharing.
 TEST(Parallel, EachJobIsDoneOnceWhateverTheThreads) {
   for (const unsigned threads : {1u, 2u, 8u, 1000u}) {
     for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{500}}) {

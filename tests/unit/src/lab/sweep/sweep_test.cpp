@@ -228,12 +228,12 @@ TEST_F(Sweep, MergeRefusesADamagedShard) {
   EXPECT_THAT(merge_complaint(folder("o"), p), HasSubstr("shard 3 of 5 is damaged"));
   std::ofstream(shard_path(folder("o"), 3)) << bytes.substr(0, 40);
   EXPECT_THAT(merge_complaint(folder("o"), p), HasSubstr("shard 3 of 5 is damaged"));
-  // Running it again mends it.
+  // A second run repairs it.
   run_shards(OutputFolder(folder("o")), p, {3}, run_of, {});
   EXPECT_EQ(merge_complaint(folder("o"), p), "no error");
 }
 
-// A shard may come from anybody: its checksum says that it is whole, not that it is right.
+// A shard can be of any origin: its checksum shows that it is whole, not that it is right.
 TEST_F(Sweep, MergeRefusesAShardWithTheWrongRowsAndARightChecksum) {
   const Plan p = plan(5);
   run_shards(OutputFolder(folder("o")), p, all(p), run_of, {});
@@ -251,7 +251,7 @@ TEST_F(Sweep, MergeRefusesAShardWithTheWrongRowsAndARightChecksum) {
   EXPECT_THAT(merge_complaint(folder("o"), p), HasSubstr(fmt::format("holds {} runs; expected {}", runs - 1, runs)));
   replace(body + body.substr(last));
   EXPECT_THAT(merge_complaint(folder("o"), p), HasSubstr(fmt::format("holds {} runs; expected {}", runs + 1, runs)));
-  replace(body.substr(0, body.size() - 1));  // its last line is not ended: what follows is no part of it
+  replace(body.substr(0, body.size() - 1));  // its last line is not ended: later lines are no part of it
   EXPECT_EQ(merge_complaint(folder("o"), p), "no error");
   for (const char* row : {"[]", "7", "{}", R"({"complete": 1, "transfer_s": 2})", "[[[[", "",
                           R"({"complete": true, "transfer_s": 2, "blocks_late": -1})"}) {
@@ -261,7 +261,7 @@ TEST_F(Sweep, MergeRefusesAShardWithTheWrongRowsAndARightChecksum) {
   }
 }
 
-// Its hash is right, as anybody can make it: a list of so many shards would take all memory.
+// Its hash is right, as anybody can compute it: a list of so many shards would take all memory.
 TEST_F(Sweep, APlanOfMoreShardsThanRunsIsRefused) {
   Plan p = plan(5);
   p.shards = 4'000'000'000;
@@ -273,7 +273,7 @@ TEST_F(Sweep, APlanOfMoreShardsThanRunsIsRefused) {
   }
 }
 
-// 10^8 cells, and more than any counter holds: said before anything is made of them.
+// 10^8 cells, and more than any counter holds: refused before anything is allocated.
 TEST_F(Sweep, AGridOfTooManyCellsIsRefusedAtOnce) {
   std::string axes = "[axes]\n";
   for (const char* key : {"context.x_ticks", "context.y_ticks", "host.tick_hz", "line.loss_db"})

@@ -96,7 +96,7 @@ TEST(KernelRun, TheFileThatTheScenarioNamesArrivesAndTakesTheLinesTime) {
   EXPECT_EQ(headers, 1u);
   EXPECT_GT(events, 0u);
   EXPECT_EQ(outcome.ending, "the file arrived");
-  // The link is up at 4000 samples, and so are the first 1000 octets; then there are as many each 800.
+  // The link is up at 4000 samples, with the first 1000 octets; after that 1000 more come every 800 samples.
   EXPECT_DOUBLE_EQ(outcome.transfer_s, 4 * 800 / 8000.0);
   EXPECT_DOUBLE_EQ(outcome.line_s.value_or(0), 0.9);
   ASSERT_TRUE(outcome.kernel.has_value());

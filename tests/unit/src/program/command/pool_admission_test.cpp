@@ -29,7 +29,7 @@ TEST(PoolAdmission, LimitsTheCallsWithinAMinute) {
   EXPECT_EQ(admission.refusal("300", 0, 30'000), "");
   EXPECT_EQ(admission.refusal("300", 0, 59'999), "2 calls of this caller within a minute");
   EXPECT_EQ(admission.refusal("301", 0, 59'999), "");
-  EXPECT_EQ(admission.refusal("300", 0, 60'000), "");  // refused ones do not count
+  EXPECT_EQ(admission.refusal("300", 0, 60'000), "");  // refused calls do not count
   EXPECT_EQ(admission.refusal("300", 0, 60'001), "2 calls of this caller within a minute");
 }
 

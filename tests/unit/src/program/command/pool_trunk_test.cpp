@@ -30,7 +30,7 @@ TEST(RingBursts, AnAnsweredRingIsOver) {
   bursts.follow(true, false, 1000);
   bursts.follow(false, true, 1010);
   EXPECT_FALSE(bursts.rings());
-  bursts.follow(false, false, 1020);  // on hook again, within the pause
+  bursts.follow(false, false, 1020);  // on hook again during the pause
   EXPECT_FALSE(bursts.rings());
 }
 

@@ -19,8 +19,8 @@ namespace {
 
 constexpr int kResamplers = 2 * static_cast<int>(hostsim::Resampler::kDelay);
 
-/// Sends back what it hears, behind `ahead` samples of silence that it writes before it reads; but for the first
-/// `dropped` samples.
+/// Sends back its input, after `ahead` samples of silence that it writes before it reads; the first `dropped` samples
+/// are lost.
 void loop_back(const std::string& path, std::size_t ahead, std::size_t dropped) {
   const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{};
@@ -40,7 +40,7 @@ void loop_back(const std::string& path, std::size_t ahead, std::size_t dropped) 
   close(fd);
 }
 
-/// Samples after which a sample comes back from a peer that loops back.
+/// Number of samples after which a sample returns from a peer that loops back.
 int delay_of(std::uint32_t block, std::uint32_t ahead) {
   const std::string path = testing::TempDir() + "loop" + std::to_string(getpid());
   std::thread peer(loop_back, path, ahead, 0);
@@ -86,7 +86,7 @@ TEST(SocketModem, APeerThatShortensItsQueueIsWaitedForNoLongerThanItCanAnswer) {
   }
 }
 
-/// Gain in dB through the peer and back of a tone, given at twice the line's rate.
+/// Gain in dB of a tone through the peer and back, at twice the line's rate.
 double gain_db_at(double hz, std::uint32_t rate) {
   const std::string path = testing::TempDir() + "tone" + std::to_string(getpid());
   std::thread peer(loop_back, path, 0, 0);

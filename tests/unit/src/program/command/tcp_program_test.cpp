@@ -43,7 +43,7 @@ class TcpProgramTest : public testing::Test {
       program_->work(now_ += 10);
     }
   }
-  /// What the modem reads.
+  /// The modem's input.
   std::string at_the_modem() {
     char octets[4096];
     const int n = terminal_.read(octets, sizeof octets);
@@ -107,7 +107,7 @@ TEST_F(TcpProgramTest, TheCallersLastOctetsReachTheServerBeforeTheEnd) {
   for (std::string more = at_the_server(); !more.empty(); more = at_the_server()) got += more;
   EXPECT_EQ(got, std::string(3000, 'x') + "end");
   EXPECT_TRUE(server_sees_the_end());
-  EXPECT_FALSE(program_->over());  // the server may still send
+  EXPECT_FALSE(program_->over());  // the server can still send
   send(server_, "too late", 8, 0);
   close(std::exchange(server_, -1));
   work(3);
