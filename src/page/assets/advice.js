@@ -51,12 +51,12 @@ function adviceBars(box, items, limit) {
     root.append(svg("text", {x: left - 10, y: y + 13, "text-anchor": "end"}, item.name));
     root.append(svg("rect", {x: left, y, width: Math.max(1, px(item.value) - left), height: row - 7, fill, "fill-opacity": 0.35}));
     root.append(svg("rect", {x: left, y, width: Math.max(1, px(item.inner) - left), height: row - 7, fill, "fill-opacity": 0.8}));
-    root.append(svg("text", {x: px(item.value) + 6, y: y + 13}, duration(1000 * item.value)));
   });
   if (limit) {
     root.append(svg("line", {x1: px(limit.value), x2: px(limit.value), y1: 4, y2: height - 32, stroke: colour("ink"), "stroke-dasharray": "5 4"}));
     root.append(svg("text", {x: px(limit.value), y: height - 2, "text-anchor": "middle"}, limit.text));
   }
+  items.forEach((item, i) => root.append(svg("text", {x: px(item.value) + 6, y: 23 + i * row, class: "on-map"}, duration(1000 * item.value))));
   box.append(root);
   return {columns: ["context", "longest_ms", "999 in 1000, ms"], rows: items.map(i => [i.name, i.value, i.inner])};
 }

@@ -82,7 +82,7 @@ function reproducePage() {
     "Input: a measured property of the machine that the model uses. Orange in every figure: the published value.");
   table(claims, ["claim", "where", "grade", "result", "figures"], data.claims.map(c => el("tr", {}, el("td", {}, el("a", {href: "#" + c.id}, c.title)),
     cell(c.at, "left words"), cell(c.grade, "left"), el("td", {class: "left"}, standing(c.standing)),
-    cell(c.figures.map(f => f.title.split(":")[0]).join(", "), "left words"))), {filter: showClaims});
+    cell([...new Set(c.figures.map(f => f.title.split(":")[0]))].join("; "), "left words"))), {filter: showClaims});
   let paper = "";
   for (const claim of data.claims) {
     const of = claim.id.split(".")[0];

@@ -37,7 +37,8 @@ function seriesChart(box, o) {
   const readout = el("div", {class: "readout"});
   const area = el("div");
   area.style.width = "100%";
-  area.style.height = (o.height || 220) + "px";
+  const height = o.height || 220, namesHeight = 34, axisHeight = 20;
+  area.style.height = height + "px";
   box.append(readout, area);
   const perSeries = {};
   for (const s of o.series) {
@@ -63,7 +64,7 @@ function seriesChart(box, o) {
     series: perSeries,
     legend: "never",
     dateWindow: o.range,
-    valueRange: o.signed ? null : [0, top > 0 ? top * 1.16 : 1],  // the names of the phases are above the data
+    valueRange: o.signed ? null : [0, top > 0 ? top / (1 - namesHeight / (height - axisHeight)) : 1],  // two rows of phase names are above the data
     axisLineColor: colour("line"),
     gridLineColor: colour("grid"),
     highlightCircleSize: 4,

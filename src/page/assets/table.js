@@ -85,7 +85,9 @@ function table(parent, head, rows, o) {
   const body = el("tbody", {}, ...rows);
   if (rows.length > 2) sortable(heads.filter(h => h.tagName === "TH"), body, rows);
   const title = (o && o.what) || [...parent.querySelectorAll("h2, h3")].map(h => h.textContent).pop() || "table";
-  const area = el("div", {class: "scroll", role: "group", "aria-label": title}, el("table", {}, el("thead", {}, el("tr", {}, ...heads)), body));
+  // On a narrow screen, long names in the first column must leave room for a value.
+  const longNames = rows.some(r => r.children.length === columns && r.children[0].textContent.length > 24);
+  const area = el("div", {class: "scroll", role: "group", "aria-label": title}, el("table", longNames ? {class: "long-names"} : {}, el("thead", {}, el("tr", {}, ...heads)), body));
   if (rows.length > filterFromRows) parent.append(filterField(rows, title, o && o.filter));
   parent.append(el("div", {class: "table"}, area, el("p", {class: "hint"}, "Wider than the window: scroll sideways \u2192")));
   scrolls.observe(area);
