@@ -60,7 +60,7 @@ Counter::Counter(const CounterKind& kind) {
     case EOPNOTSUPP:
     case ENODEV:
     case EINVAL:
-      throw std::runtime_error("this machine does not have it (a virtual machine often hides its host's counters)");
+      throw std::runtime_error("not available on this machine (virtual machines often hide their host's counters)");
     default:
       throw std::runtime_error("perf_event_open: " + std::generic_category().message(errno));
   }

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 namespace {
 
 void null_and_syscalls(Bench& bench) {
-  bench.row("null (clock)", "two reads of the clock with nothing between; subtracted from all following rows", "ns", 1,
+  bench.row("null (clock)", "two successive reads of the clock; subtracted from all following rows", "ns", 1,
             {.work = [] {}});
   if (!bench.stopped()) bench.correct_by(bench.last().median());
   try {
@@ -74,7 +74,7 @@ fs::path trivial_program(const char* linking) {
 
 void exec(Bench& bench) {
   for (const char* linking : {"static", "dynamic"}) {
-    const std::string name = fmt::format("exec {}", linking), what = "a trivial program started and waited for";
+    const std::string name = fmt::format("exec {}", linking), what = "start of a trivial program, until it has ended";
     const fs::path program = trivial_program(linking);
     if (program.empty()) {
       bench.skip(name, what, fmt::format("the program trivial-{} is missing next to this program", linking));

@@ -67,7 +67,7 @@ void bitblt(Bench& bench) {
   const hostsim::Random random(1995, 2);
   for (std::size_t i = 0; i < picture.size(); ++i) picture[i] = static_cast<std::uint8_t>(random.word(i));
   std::vector<std::uint8_t> bits(kHeight * kRowBytes);
-  bench.row("bitblt, 1 bit", "570 x 760 of 570 x 1520 pixels, a row further each time, to memory; of one copy", "us",
+  bench.row("bitblt, 1 bit", "570 x 760 of 570 x 1520 pixels to memory, one row further per copy; time per copy", "us",
             1e3,
             {.work =
                  [&] {

@@ -174,7 +174,7 @@ std::string without_network(const std::string& name, double simulated_s) {
   for (const Published& row : load_published("jones.table2").rows("rows")) {
     if (context_name(row.text("config")) != name || !row.has("mean")) continue;
     const double off = simulated_s / row.number("mean") - 1;
-    return fmt::format("; Table 2, without them, has {:.3f} s, of which the simulated are {:.1f} % off",
+    return fmt::format("; Table 2 has {:.3f} s without them, and the simulation differs from that by {:.1f} %",
                        row.number("mean"), 100 * off);
   }
   return "";
