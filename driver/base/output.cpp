@@ -25,7 +25,7 @@ namespace {
 [[noreturn]] void refuse(const std::string& name, const std::string& why) {
   throw std::runtime_error(name + ": " + why);
 }
-/// "NAME: No space left on device". The error code tells a command whether its reader has left.
+/// "NAME: No space left on device". By the error code a command detects that its reader has left.
 [[noreturn]] void fail_at(const std::string& name, int error) {
   throw std::system_error(error, std::generic_category(), name);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// T.30 as every fax terminal of this program uses it, whatever carries its signals: what it is told at its start, and
-// the record of what it does. T.30, T.4 and T.6 are spandsp's.
+// T.30 as every fax terminal of this program uses it, for every carrier of its signals: its settings at the start, and
+// the record of its actions. T.30, T.4 and T.6 are spandsp's.
 #pragma once
 
 #include <cstdint>

@@ -90,8 +90,8 @@ struct oh_hardware {
 	bool failed;
 	u64 interrupts, coalesced, spurious, bad;
 	/*
-	 * The log of a program, or NULL. While this log is far behind, a card whose clock waits for the
-	 * driver does not learn of its progress.
+	 * The log of a program, or NULL. While this log is far behind, a card whose clock waits for
+	 * the driver does not learn of its progress.
 	 */
 	const struct oh_event_log *read_log;
 	int untold;

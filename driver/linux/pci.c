@@ -7,7 +7,8 @@
 #include "trace.h"
 
 enum {
-	WATCHDOG_S = 5,		 /* time without an interrupt during a call after which the card has failed */
+	WATCHDOG_S =
+		5, /* time without an interrupt during a call after which the card has failed */
 	SPURIOUS_IN_JIFFY = 100, /* beyond this number, the interrupt is masked for UNMASK_MS */
 	UNMASK_MS = 100,
 };

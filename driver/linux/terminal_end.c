@@ -97,7 +97,8 @@ static void set_dce_lines(struct oh_terminal *terminal, unsigned int lines)
 	terminal->counts.dsr += !!(changes & TIOCM_DSR);
 	terminal->counts.cts += !!(changes & TIOCM_CTS);
 	terminal->counts.dcd += !!(changes & TIOCM_CAR);
-	terminal->counts.rng += !!(changes & before & TIOCM_RI); /* like a UART: the trailing edge */
+	terminal->counts.rng +=
+		!!(changes & before & TIOCM_RI); /* like a UART: the trailing edge */
 	spin_unlock_irqrestore(&terminal->lock, flags);
 	if (!changes)
 		return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A fax call by SIP. It begins with audio: the modem signals of a fax machine in G.711. If both ends have T.38, one of
-// them offers it, and T.30 begins again over packets, without modems. If the far end refuses, the audio goes on.
+// them offers it, and T.30 begins again over packets, without modems. If the far end refuses, the audio continues.
 //
 //   begin() --> call set-up --> audio, T.30 by modem signals --- T.38 is agreed ---> T.38, T.30 by packets
 //                                  |      (offered here by T38Use::kOffer)                |

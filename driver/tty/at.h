@@ -50,7 +50,7 @@ struct AtSettings {
   int dtr = 2;                       ///< &D
   int guard_tone = 0;                ///< &G: 0 none, 1 550 Hz, 2 1800 Hz
   int bell = 0;                      ///< B: 1 selects Bell 212A and 103 instead of V.22 and V.21
-  /// +IFC, &K: 0 none, 1 XON/XOFF, 2 RTS/CTS (a terminal that nobody reads, or that is full). By the DTE also 3:
+  /// +IFC, &K: 0 none, 1 XON/XOFF, 2 RTS/CTS (an unread or full terminal). By the DTE also 3:
   /// XON/XOFF, which the far end also gets.
   int flow_by_dte = 2, flow_by_dce = 2;
   int speaker = 1, volume = 1;           ///< M, L: accepted without effect, because there is no speaker

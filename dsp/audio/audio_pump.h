@@ -14,7 +14,7 @@
 namespace offhook::audio {
 
 inline constexpr oh_pump_format kFormats[] = {{{48'000, OH_LINEAR16}, {48'000, OH_LINEAR16}},
-                                       {{96'000, OH_LINEAR16}, {96'000, OH_LINEAR16}}};
+                                              {{96'000, OH_LINEAR16}, {96'000, OH_LINEAR16}}};
 
 /// The nearest sample of a card, limited to its range.
 inline int16_t rounded(float x) {

@@ -59,7 +59,7 @@ class FieldWriter {
   Crc crc_;
 };
 
-/// Reads a sequence with the same calls. At the end, good() tells whether all known bits and the CRC were correct.
+/// Reads a sequence with the same calls. At the end, good() returns whether all known bits and the CRC were correct.
 class FieldReader {
  public:
   explicit FieldReader(const uint8_t* bits) : bits_(bits) {}

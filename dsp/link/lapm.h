@@ -70,10 +70,10 @@ struct oh_lapm_config {
   uint8_t fcs32;              /**< offer or allow the 32-bit check sequence */
   uint16_t n401;              /**< longest information field, requested: 128 (the default of 9.2.3) to 1024 octets */
   uint16_t n400;              /**< attempts of one procedure, at least 1 */
-  uint32_t t400_ms;      /**< wait for the far end's pattern; an answerer repeats its own for at most that time */
-  uint32_t t401_ms;      /**< acknowledgement; 0: from the bit rates, for round trips of up to 1.2 s */
-  uint32_t t403_ms;      /**< inactivity; 0: never enquires */
-  uint32_t buffer_bytes; /**< of each of the user's two byte buffers; at least 2 * n401 */
+  uint32_t t400_ms;           /**< wait for the far end's pattern; an answerer repeats its own for at most that time */
+  uint32_t t401_ms;           /**< acknowledgement; 0: from the bit rates, for round trips of up to 1.2 s */
+  uint32_t t403_ms;           /**< inactivity; 0: never enquires */
+  uint32_t buffer_bytes;      /**< of each of the user's two byte buffers; at least 2 * n401 */
   void (*event)(void* user, enum oh_lapm_event event, uint32_t argument); /**< may be NULL; must be real-time safe */
   void* user;
 };

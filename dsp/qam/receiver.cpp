@@ -349,7 +349,7 @@ void Receiver::begin_training() {
   stage_ = Stage::kCapture;
 }
 
-// The caller knows the signal after S-bar, and the taps are computed from it.
+// The signal after S-bar is known to the caller, and the taps are computed from it.
 void Receiver::begin_at_zero() {
   for (int k = 0; k < kTaps; ++k) tap_re_[k] = tap_im_[k] = 0;
   input_power_ = 0;

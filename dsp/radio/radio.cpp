@@ -187,7 +187,7 @@ class Radio : public Counted {
       got_ = was_broken_ = false;
       if (hears()) receiver_.restart();
     }
-    // A radio that knows the far end's slots receives only in them, and once per slot.
+    // After it has found the far end's slots, a radio receives only in them, and once per slot.
     if (!hears() || (p.theirs && !got_)) heard(receiver_.step(low_if_receiver_.step(first_, rx)));
     if (in_time_ && p.theirs && p.into == kSlot - 1 && !got_) lost();
     if (++without_data_ == ms(kGiveUpMs)) state_ = OH_PUMP_FAILED;

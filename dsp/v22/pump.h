@@ -29,7 +29,8 @@ OH_API const struct oh_pump_type* oh_v22bis_type(void);
 OH_API const struct oh_pump_type* oh_v22_type(void);
 
 /** Bell 212A at 1200 bit/s: V.22's signals with another beginning. The answerer sends 2225 Hz instead of ANS and
- * unscrambled ones, until it receives scrambled ones. oh_v22bis_begin() begins with that tone. There is no guard tone. */
+ * unscrambled ones, until it receives scrambled ones. oh_v22bis_begin() begins with that tone. There is no guard tone.
+ */
 OH_API const struct oh_pump_type* oh_bell212a_type(void);
 
 /** Begins with unscrambled ones, after V.8 and the answer tone were done elsewhere: the answerer sends them, the caller

@@ -5,7 +5,7 @@
 // runs outside it, at each interrupt of the card, and costs no CPU time. At the other end of scenario.line is an ideal
 // fax machine, which is always on time.
 //
-// T.30 repairs what a late block breaks: it asks for frames again, trains again, refuses a page, or ends the call. The
+// T.30 repairs what a late block breaks: it repeats frames, trains again, refuses a page, or ends the call. The
 // result counts each.
 #pragma once
 

@@ -22,8 +22,8 @@ constexpr Ns kClearing = 10'000'000'000;
 // Without V.42, early characters are lost, and a far end reports its connection later than this end.
 constexpr Ns kBeforeCharacters = 1'000'000'000;
 
-/// One pump under V.42 or V.14. Of the other end only samples are known. Over an analogue line, or from the digital end
-/// of a trunk.
+/// One pump under V.42 or V.14. Only the samples of the other end are known. Over an analogue line, or from the
+/// digital end of a trunk.
 class ForeignConnection final : public Connection, private LineEnd {
  public:
   ForeignConnection(const Scenario& scenario, const ForeignCall& call, ForeignModem& modem, oh_event_log* log)

@@ -32,7 +32,7 @@ struct PumpStatus {
   };
   std::string name;
   PumpDirection received, sent;  ///< at the soft device; for the sent pattern, as the far end received it
-  double connected_s = -1;  ///< from the start until both ends first reached data mode; negative: never
+  double connected_s = -1;       ///< from the start until both ends first reached data mode; negative: never
   std::uint32_t retrains = 0;
   bool in_data = false;       ///< both ends, now
   bool near_in_data = false;  ///< the soft device's present values

@@ -213,8 +213,8 @@ struct Scenario {
   std::uint64_t bytes = 200'000;
   TransferProtocol protocol = TransferProtocol::kBytes;  ///< of real pumps
   double time_limit_s = 3600;                            ///< of virtual time
-  SoftDevice device;          ///< kDevice; its blocks and lead replace those above
-  double device_s = 60;       ///< kDevice: how long it must work
+  SoftDevice device;                                     ///< kDevice; its blocks and lead replace those above
+  double device_s = 60;                                  ///< kDevice: how long it must work
   bool stop_at_loss = false;  ///< kDevice: the first loss decides, so the rest is not simulated
   bool dial = true;           ///< on-hook and dialling phases come first (jones.fig1); false: begin with training
 };

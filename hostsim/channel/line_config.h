@@ -21,15 +21,15 @@ struct LineConfig {
   double impulse_rate_hz = 0;      ///< mean rate of the Poisson process at each receiver
   double impulse_dbm0 = -20;       ///< an impulse has the peak of a sine of this level
   double frequency_offset_hz = 0;  ///< added to every frequency in each direction
-  double clock_ppm = 0;         ///< the far end's and the network's sample clock relative to the near end's
-  double phase_jitter_deg = 0;  ///< peak to peak, for every frequency, in each direction (ITU-T O.91)
-  double phase_jitter_hz = 60;  ///< its rate: a sine
-  double interruption_ms = 0;   ///< both directions of the network are silent for this time; 0: never
-  double interruption_at_s = 0;  ///< beginning of that, in seconds since the line's first sample
-  double slip_ms = 0;            ///< increase of the delay of both directions: samples come twice; negative: are lost
-  double slip_at_s = 0;          ///< time of that, in seconds since the line's first sample
-  double upper_edge_hz = 3400;   ///< end of the band: 3 dB 200 Hz above it, 30 dB 500 Hz above; 3400: the channel's
-  double steep_edge_hz = 0;      ///< upper band edge of a steep filter: 8 dB 100 Hz above it, 40 dB at 250 Hz; 0: none
+  double clock_ppm = 0;            ///< the far end's and the network's sample clock relative to the near end's
+  double phase_jitter_deg = 0;     ///< peak to peak, for every frequency, in each direction (ITU-T O.91)
+  double phase_jitter_hz = 60;     ///< its rate: a sine
+  double interruption_ms = 0;      ///< both directions of the network are silent for this time; 0: never
+  double interruption_at_s = 0;    ///< beginning of that, in seconds since the line's first sample
+  double slip_ms = 0;              ///< increase of the delay of both directions: samples come twice; negative: are lost
+  double slip_at_s = 0;            ///< time of that, in seconds since the line's first sample
+  double upper_edge_hz = 3400;     ///< end of the band: 3 dB 200 Hz above it, 30 dB 500 Hz above; 3400: the channel's
+  double steep_edge_hz = 0;  ///< upper band edge of a steep filter: 8 dB 100 Hz above it, 40 dB at 250 Hz; 0: none
   // Impairments of real lines and codecs; hostsim/channel/impairments.h explains each model and names its source.
   double limit_dbm0 = 20;    ///< each direction is hard-limited at the peak of a sine of this level
   double dc_percent = 0;     ///< DC that a receiver's converter adds, relative to full scale

@@ -349,7 +349,7 @@ struct Cpu::Impl final : Processor {
     if (e.policy && !e.plain) e.policy->stopped();
   }
 
-  // Notes who is charged for the next entity if it is not a thread: the entity that it preempts, or the one charged for
+  // Notes the entity charged for the next one unless that is a thread: the preempted entity, or the one charged for
   // that entity.
   void note_robbed(Core& core, EntityId next) {
     if (next == kNoEntity || core.current == kNoEntity || is_thread(core, next)) {

@@ -27,10 +27,10 @@ struct LoadDevice {
   Ns round_trip_ns = 0;     ///< window > 0: time from a read until the data that it permitted arrive
   int reader_priority = 9;  ///< window > 0
   DpcImportance dpc_importance = DpcImportance::kMedium;
-  int napi_budget = 0;  ///< window > 0: maximum segments per poll, as in NAPI; 0: one interrupt for each
-  int cpu = 0;          ///< CPU that takes its interrupt and runs its DPC
-  int reader_cpu = -1;  ///< window > 0: CPU to which the reader is pinned; -1: any
-  Ns begin_ns = 0;      ///< active in [begin_ns, end_ns)
+  int napi_budget = 0;                 ///< window > 0: maximum segments per poll, as in NAPI; 0: one interrupt for each
+  int cpu = 0;                         ///< CPU that takes its interrupt and runs its DPC
+  int reader_cpu = -1;                 ///< window > 0: CPU to which the reader is pinned; -1: any
+  Ns begin_ns = 0;                     ///< active in [begin_ns, end_ns)
   Ns end_ns = 10'000'000'000'000'000;  ///< 10^7 s: longer than any run
 
   /// Mean share of the CPU that its interrupt and DPC take when it is not slowed down.

@@ -4,7 +4,7 @@
 //
 // The input is a recording: one direction of a telephone line, or both as two channels. decode_calls() also takes a
 // packet capture with G.711 in RTP. The result is a Call with all detected signals: answer tone, V.8bis, V.8, the
-// phases of V.34 and V.90, V.32bis and V.22bis. It also has data mode down to the octets of V.42, and the frames and
+// phases of V.34 and V.90, V.32bis and V.22bis. It also has data mode with the octets of V.42, and the frames and
 // pages of a fax. Functions convert it to JSON for programs, to text and a page for users, and to files with the
 // carried data. The JSON is the stable form: schema offhook.decode/1, documented key by key in docs/decode-json.md. The
 // contents of Call are internal to the library.

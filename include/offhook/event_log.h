@@ -36,14 +36,14 @@ enum oh_event_kind {
   /* the driver; id: driver instance */
   OH_EV_ISR_ENTER = 20, /**< argument: interrupts raised so far */
   OH_EV_ISR_EXIT = 21,
-  OH_EV_SERVICE_REQUEST = 22, /**< service was requested from the context; argument: blocks owed */
-  OH_EV_SERVICE_BEGIN = 23,   /**< the input of one block was read; argument: samples */
-  OH_EV_OUTPUT_READY = 24,    /**< its output was queued; argument: samples that were too late (0: on time) */
-  OH_EV_SERVICE_END = 25,     /**< argument: received samples pending now */
-  OH_EV_FILL_IN = 26,         /**< argument: samples that were lost and concealed */
+  OH_EV_SERVICE_REQUEST = 22,   /**< service was requested from the context; argument: blocks owed */
+  OH_EV_SERVICE_BEGIN = 23,     /**< the input of one block was read; argument: samples */
+  OH_EV_OUTPUT_READY = 24,      /**< its output was queued; argument: samples that were too late (0: on time) */
+  OH_EV_SERVICE_END = 25,       /**< argument: received samples pending now */
+  OH_EV_FILL_IN = 26,           /**< argument: samples that were lost and concealed */
   OH_EV_SERVICE_RUN_BEGIN = 27, /**< the context entered service() (one wake-up; several blocks may follow) */
-  OH_EV_SERVICE_RUN_END = 28, /**< the context left service(); argument: blocks served; chunks count
-                               */
+  OH_EV_SERVICE_RUN_END = 28,   /**< the context left service(); argument: blocks served; chunks count
+                                 */
   /* the pump and the link; id: end (0 near, 1 far) */
   OH_EV_PUMP_STATE = 40,      /**< argument: enum oh_pump_state */
   OH_EV_SYMBOL = 41,          /**< received constellation point: re in the low, im in the high 16 bits, Q4.12 */

@@ -133,13 +133,13 @@ enum oh_instrument {
   OH_INSTRUMENT_CLOCK = 1,            /**< ppm: far symbol clock relative to the near one */
   OH_INSTRUMENT_CARRIER = 2,          /**< Hz: received carrier relative to nominal */
   OH_INSTRUMENT_ECHO_RETURN_LOSS = 3, /**< dB: echo removed by the canceller */
-  OH_INSTRUMENT_PATH_METRIC = 4,    /**< of the Viterbi decoder's best path: 10 log10 of a decided symbol's squared
-                                         error in grid units */
-  OH_INSTRUMENT_RETRAIN_CAUSE = 5,  /**< once, when a training begins: enum oh_retrain_cause */
-  OH_INSTRUMENT_ROUND_TRIP = 6,     /**< ms: once, at the start of a training, if known */
-  OH_INSTRUMENT_TX_SYMBOL_RATE = 7, /**< symbols/s; reported like the round trip */
-  OH_INSTRUMENT_RX_SYMBOL_RATE = 8, /**< symbols/s; reported like the round trip */
-  OH_INSTRUMENT_START_UP = 9,       /**< reported when it changes: enum oh_start_up */
+  OH_INSTRUMENT_PATH_METRIC = 4,      /**< of the Viterbi decoder's best path: 10 log10 of a decided symbol's squared
+                                           error in grid units */
+  OH_INSTRUMENT_RETRAIN_CAUSE = 5,    /**< once, when a training begins: enum oh_retrain_cause */
+  OH_INSTRUMENT_ROUND_TRIP = 6,       /**< ms: once, at the start of a training, if known */
+  OH_INSTRUMENT_TX_SYMBOL_RATE = 7,   /**< symbols/s; reported like the round trip */
+  OH_INSTRUMENT_RX_SYMBOL_RATE = 8,   /**< symbols/s; reported like the round trip */
+  OH_INSTRUMENT_START_UP = 9,         /**< reported when it changes: enum oh_start_up */
   OH_INSTRUMENT_SLIPS = 10 /**< reported on changes: slips of the receiver by whole symbols in data, in the call */
 };
 
@@ -207,9 +207,9 @@ struct oh_pump_config {
   float tx_level_dbm0;   /**< line level of the transmitted signal in data mode */
   struct oh_bit_port port;
   const struct oh_pump_observer* observer; /**< copied by init; NULL: none */
-  uint32_t io_delay_samples; /**< time at the line terminals between the arrival of a sample
-                                and the departure of the sample from the same call of
-                                process(): the queues of card and driver in both directions */
+  uint32_t io_delay_samples;               /**< time at the line terminals between the arrival of a sample
+                                              and the departure of the sample from the same call of
+                                              process(): the queues of card and driver in both directions */
   uint32_t
       min_bit_rate; /**< bit/s in either direction; a lower rate ends the call. Only automode uses this and the next */
   uint32_t modulations;   /**< set of permitted enum oh_modulation; 0: all that the pump has */

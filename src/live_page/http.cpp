@@ -113,8 +113,7 @@ class Server::Http final : public httplib::Server {
  public:
   Http(const Board& board, std::string html, std::string host_name, const Limits& limits)
       : board_(board), html_(std::move(html)), host_name_(std::move(host_name)), limits_(limits) {
-    svr_sock_ =
-        0;  // the library sends streams only from a server that listens; the descriptor has no other use
+    svr_sock_ = 0;  // the library sends streams only from a server that listens; the descriptor has no other use
     set_default_headers({{"Cache-Control", "no-store"},
                          {"X-Content-Type-Options", "nosniff"},
                          {"X-Frame-Options", "DENY"},

@@ -31,7 +31,7 @@ struct CallReport {
   Settings settings;                              ///< context, pump, line, seed and so on
   Settings host;                                  ///< for a live call, the machine
   std::map<std::uint16_t, std::string> entities;  ///< names of the ids of RUN events
-  std::map<std::uint32_t, std::string> phases;  ///< names of the arguments of PHASE events, unless they are hostsim's
+  std::map<std::uint32_t, std::string> phases;    ///< names of the arguments of PHASE events, unless they are hostsim's
   std::optional<std::uint32_t> transmit_lead_samples;
   std::uint32_t ring_samples = OH_MODEM_RING_SAMPLES;  ///< rate of the card's received samples
   std::optional<RunSummary> run;                       ///< none: only the log exists

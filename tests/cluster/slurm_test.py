@@ -60,7 +60,7 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 
 @contextlib.contextmanager
 def slurm(folder):
-    """Starts one controller and one node in the folder. @return the environment in which they are found"""
+    """Starts one controller and one node in the folder. @return the environment for their clients"""
     for name in ("state", "spool"):
         (folder / name).mkdir()
     file = folder / "slurm.conf"

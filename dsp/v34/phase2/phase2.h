@@ -42,7 +42,7 @@ namespace offhook::v34 {
 inline constexpr Info0 kAllCapabilities = {
     true, true, true, true, true, true, true, true, true, 5, false, true, TransmitClock::kInternal, false};
 
-/// The V.90 (09/98) side of an end, whoever calls. In Phase 2, the digital modem acts as the call modem, and the
+/// The V.90 (09/98) side of an end, for either caller. In Phase 2, the digital modem acts as the call modem, and the
 /// analogue modem as the answer modem (9.2).
 enum class PcmSide : uint8_t { kNone, kDigital, kAnalogue };
 
@@ -66,12 +66,11 @@ struct Phase2Config {
   bool trn_16_points = false;           ///< kRecipient: TRN has 16 points, otherwise 4
   uint32_t max_bit_rate = 0;            ///< kRecipient: bit/s, limits the choice of the symbol rate; 0: no limit
   float tx_level_dbm0 = -12;            ///< nominal level of 10.1.2
-  float guard_with_tone_db =
-      -7;                     ///< 1800 Hz with tone A, re nominal; 10.1.2.1 prints 0, with INFO -7: see CAVEATS
-  uint8_t md_length = 0;      ///< of this end's MD in Phase 3, in 35 ms; for V.34 at most 45
-  bool v92 = false;           ///< with PcmSide: announced by INFO0
-  bool pcm_upstream = false;  ///< with v92: kDigital offers it in INFO1d, kAnalogue chooses it if offered
-  bool short_phase2 = false;  ///< with v92: requested by INFO0
+  float guard_with_tone_db = -7;  ///< 1800 Hz with tone A, re nominal; 10.1.2.1 prints 0, with INFO -7: see CAVEATS
+  uint8_t md_length = 0;          ///< of this end's MD in Phase 3, in 35 ms; for V.34 at most 45
+  bool v92 = false;               ///< with PcmSide: announced by INFO0
+  bool pcm_upstream = false;      ///< with v92: kDigital offers it in INFO1d, kAnalogue chooses it if offered
+  bool short_phase2 = false;      ///< with v92: requested by INFO0
   /// kAnalogue, for the short Phase 2: known properties of the line.
   SymbolRate known_rate = SymbolRate::k3200;  ///< upstream
   Carrier known_carrier = Carrier::kLow;

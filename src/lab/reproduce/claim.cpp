@@ -34,7 +34,7 @@ Row number_row(std::string what, std::string unit, double published, double simu
   return row;
 }
 
-/// An experiment must not pass a row as an input or as the paper's mistake unless the claim's judgement says the same.
+/// An experiment must not pass a row as an input or as the paper's mistake unless the claim has the same judgement.
 const Judgement& judgement_of(const Row& row, const Published& claim) {
   const Judgement& judgement = claim.judgement(row.what);
   const bool input = judgement.provenance == Provenance::kInput, paper = judgement.grade == Grade::kPaper;

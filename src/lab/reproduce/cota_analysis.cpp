@@ -61,7 +61,7 @@ Outcome cota_table4(const Run& run) {
 
 namespace {
 
-/// What the analysis predicts for the only computation on a host, and the result.
+/// The prediction of the analysis for the only computation on a host, and the result.
 struct Promise {
   Computation computation;
   int least = 0;  ///< buffers that the analysis requires; 0: no number up to kMostBuffers is sufficient

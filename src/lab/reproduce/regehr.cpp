@@ -171,7 +171,7 @@ Outcome regehr_fig3(const Run& run) {
 
 namespace {
 
-/// What the scheduler does in each period of one run.
+/// The values of the scheduler in each period of one run.
 struct Trajectory {
   Series stolen, reserved, received;
   double largest_error = 0;  ///< ns, relative to the feedback equation

@@ -46,7 +46,7 @@ std::vector<std::unique_ptr<hostsim::DeviceLoad>> make_loads(hostsim::Engine& en
   return loads;
 }
 
-/// What the thread received, and the share stolen from it, over the periods that probe and scheduler both recorded.
+/// The time that the thread received, and the share stolen, over the periods that probe and scheduler both recorded.
 void add_shares(RegehrResult& result) {
   const std::size_t n = std::min(result.periods.size(), result.scheduler.size());
   double received = 0, scheduled = 0;

@@ -305,7 +305,7 @@ EntityDescription parse_entity(const Object& o, const std::vector<KnownKind>& ki
   return e;
 }
 
-// Whether two slots of a and b overlap before the horizon. They do at some time, unless both fit into the greatest
+// Whether two slots of a and b overlap before the horizon. At some time they do, unless both fit into the greatest
 // common divisor of the periods; the offsets determine when. @param[in,out] looks  number of slots that may still be
 // compared
 bool overlap(const hostsim::Slot& a, const hostsim::Slot& b, Ns horizon, int& looks) {

@@ -77,7 +77,7 @@ constexpr Stage kStages[] = {{"timer interrupt", &measure::StageHistograms::inte
                              {"thread runs", &measure::StageHistograms::thread},
                              {"softirq raised to softirq entered", &measure::StageHistograms::softirq}};
 
-/// What is measured: a timer of this process, or the card of the kernel's driver.
+/// Words for the measured object: a timer of this process, or the card of the kernel's driver.
 struct Words {
   const char *since, *all, *own, *one, *missed;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What brings calls to the lines of `offhook pool`: a SIP account, a port for AudioSocket, or channels of DAHDI. It has
-// a card per line, and says which line rings and who calls. All else of a line is the same for each kind (pool.cpp).
+// The source of the calls of `offhook pool`: a SIP account, a port for AudioSocket, or channels of DAHDI. It has a card
+// per line, and reports which line rings, and the caller. The rest of a line is the same for each kind (pool.cpp).
 //
 //   free -- a call arrives --> rings -- answer(), and the modem goes off hook --> in progress -- ended() --> free
 //                                |

@@ -69,7 +69,7 @@ std::string in_words(const RunSummary::Compression& c, std::uint64_t bytes) {
                      c.octets, bytes);
 }
 
-/// What the pump reports about itself, or the DSL, radio or fax in its place.
+/// The report of the pump about itself, or of the DSL, radio or fax in its place.
 void add_pump(Table& table, const RunSummary& run) {
   if (run.dmt) {
     add_in_data(&table, run.dmt->trained_s);

@@ -4,7 +4,8 @@
  *
  *   compete fifo PRIORITY WORK_US PERIOD_US        works by its own CPU time, then sleeps until the next period
  *   compete deadline WORK_US PERIOD_US             SCHED_DEADLINE with a tenth more than its work
- *   compete softirq PRIORITY WORK_US PERIOD_US     the same, but the work is UDP packets to itself, which softirqs receive
+ *   compete softirq PRIORITY WORK_US PERIOD_US     the same, but the work is UDP packets to itself, which softirqs
+ * receive
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

@@ -135,7 +135,8 @@ static enum hrtimer_restart tick(struct hrtimer *self)
 				ended = true;
 			}
 		}
-		/* One that is still in progress also covers this block, because messages coalesce. */
+		/* One that is still in progress also covers this block, because messages coalesce.
+		 */
 		if (ended)
 			smp_call_function_single_async(DRIVER_CPU, &message);
 	}

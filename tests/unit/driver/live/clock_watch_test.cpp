@@ -49,7 +49,8 @@ TEST(ClockWatch, MoreThanADevicesBufferAheadOfTheClockIsNoClock) {
   watch.seen(8000 + 6000, kSecond);  // three quarters of a second ahead
   EXPECT_EQ(watch.verdict(kSecond), "");
   watch.seen(8000 + 6001, kSecond);
-  EXPECT_THAT(watch.verdict(kSecond), HasSubstr("do not arrive at a constant rate: it is not a sound device of 8000 Hz"));
+  EXPECT_THAT(watch.verdict(kSecond),
+              HasSubstr("do not arrive at a constant rate: it is not a sound device of 8000 Hz"));
 }
 
 TEST(ClockWatch, ARateMoreThanTwoPercentOffIsAnotherOneOverAWholeWindow) {

@@ -174,7 +174,8 @@ static void a_thread_s_section_ends_at_a_point_when_it_has_lasted(struct kunit *
 	KUNIT_EXPECT_EQ(test, preempt_count(), 0);
 }
 
-/* The interrupt's section is the newest while it lasts; after it, a preemption point belongs to the thread again. */
+/* The interrupt's section is the newest while it lasts; after it, a preemption point belongs to the
+ * thread again. */
 static void the_section_that_was_interrupted_goes_on(struct kunit *test)
 {
 	struct fixture *f = test->priv;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* hardware.c on registers, card memory and a queue in plain memory: which values of a card are accepted, and which are
- * not. */
+/* hardware.c on registers, card memory and a queue in plain memory: which values of a card are
+ * accepted, and which are not. */
 #include <kunit/test.h>
 
 #include "driver/linux/offhook.h"
