@@ -414,11 +414,11 @@ int Demo::run() {
 constexpr record::Table kDemo{kRows};
 
 void add_demo(App& app, Action& action) {
-  App* sub = app.add_subcommand("demo",
-                                "Run every context with the real pump, then Table 3, and compare with the publication");
+  App* sub = app.add_subcommand(
+      "demo", "Run a modem call in every context and 12 reservations; compare with published results");
   auto options = std::make_shared<Options>();
   sub->add_option("-o,--out", options->out, "Output folder")->type_name("DIR");
-  sub->add_option("--bytes", options->bytes, "Length of the file for the real pump")
+  sub->add_option("--bytes", options->bytes, "Bytes to transfer in each modem call")
       ->type_name("N")
       ->check(in_range(1u, 100000000u));
   sub->add_option("--repeats", options->repeats, "Runs per reservation")->type_name("N")->check(in_range(1u, 10000u));
