@@ -7,13 +7,21 @@
 namespace offhook::decode {
 
 Cd spectrum_at(std::span<const float> x, double hz) {
-  const Cd step = std::polar(1.0, -2 * std::numbers::pi * hz / kRateHz);
-  Cd turn = 1, sum = 0;
-  for (const float v : x) {
-    sum += static_cast<double>(v) * turn;
-    turn = times(turn, step);
+  // Four turns and sums side by side: each multiplication of a turn waits for the one before.
+  constexpr std::size_t kAtOnce = 4;
+  const double radians = -2 * std::numbers::pi * hz / kRateHz;
+  const Cd step = std::polar(1.0, radians * kAtOnce);
+  Cd turn[kAtOnce], sum[kAtOnce];
+  for (std::size_t k = 0; k < kAtOnce; ++k) turn[k] = std::polar(1.0, radians * static_cast<double>(k));
+  std::size_t at = 0;
+  for (; at + kAtOnce <= x.size(); at += kAtOnce) {
+    for (std::size_t k = 0; k < kAtOnce; ++k) {
+      sum[k] += static_cast<double>(x[at + k]) * turn[k];
+      turn[k] = times(turn[k], step);
+    }
   }
-  return sum / static_cast<double>(x.size());
+  for (std::size_t k = 0; at + k < x.size(); ++k) sum[k] += static_cast<double>(x[at + k]) * turn[k];
+  return (sum[0] + sum[1] + sum[2] + sum[3]) / static_cast<double>(x.size());
 }
 
 std::vector<float> hann(std::span<const float> x) {

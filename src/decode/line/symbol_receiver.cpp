@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "dsp/blocks/sincos.h"
 #include "src/decode/line/least_squares.h"
@@ -19,20 +20,57 @@ struct Likeness {
   int lag = 0;
   double share = 0, energy = 1;  ///< of `left`; of the other direction
 };
+// Every second half symbol, from the even or the odd ones: neighbouring lags of one parity are neighbours here.
+struct HalfOf {
+  std::vector<float> re, im, squared;
+  HalfOf(const std::vector<Cf>& u, std::size_t parity) {
+    for (std::size_t k = parity; k < u.size(); k += 2) {
+      re.push_back(u[k].real());
+      im.push_back(u[k].imag());
+      squared.push_back(std::norm(u[k]));
+    }
+  }
+};
+
 /// Best match of `left` with the other direction. @param u  that one, two per symbol, from `lags` before the first
 Likeness most_alike(const std::vector<Cf>& left, const std::vector<Cf>& u, int early, int lags) {
-  Likeness best;
+  constexpr std::size_t kAtOnce = 8;  // lags: sums side by side, each in the order of the symbols
+  const std::size_t first = 1, last = static_cast<std::size_t>(lags + early);  // places of the lags in u
+  std::vector<double> share(last + 1), energies(last + 1, 1);
   double all = 1e-12;
   for (const Cf e : left) all += std::norm(e);
-  for (int lag = -early; lag < lags; ++lag) {
-    Cf c;
-    double energy = 1e-9;
-    for (std::size_t i = 0; i < left.size(); ++i) {
-      const Cf x = u[2 * i + static_cast<std::size_t>(lags - lag)];
-      c += times_conj(left[i], x);
-      energy += std::norm(x);
+  for (std::size_t parity = 0; parity < 2; ++parity) {
+    const HalfOf half(u, parity);
+    for (std::size_t from = parity == 0 ? first + 1 : first; from <= last; from += 2 * kAtOnce) {
+      const std::size_t at = from / 2, count = std::min(kAtOnce, (last - from) / 2 + 1);
+      float re[kAtOnce]{}, im[kAtOnce]{};
+      double energy[kAtOnce];
+      std::fill_n(energy, kAtOnce, 1e-9);
+      const auto sum = [&](auto lags_here) {
+        for (std::size_t i = 0; i < left.size(); ++i) {
+          const float a = left[i].real(), b = left[i].imag();
+          const float *x = &half.re[at + i], *y = &half.im[at + i], *z = &half.squared[at + i];
+          for (std::size_t k = 0; k < lags_here; ++k) {
+            re[k] += a * x[k] + b * y[k];
+            im[k] += b * x[k] - a * y[k];
+            energy[k] += z[k];
+          }
+        }
+      };
+      if (count == kAtOnce) {
+        sum(std::integral_constant<std::size_t, kAtOnce>{});
+      } else {
+        sum(count);
+      }
+      for (std::size_t k = 0; k < count; ++k) {
+        share[from + 2 * k] = (re[k] * re[k] + im[k] * im[k]) / energy[k] / all;
+        energies[from + 2 * k] = energy[k];
+      }
     }
-    if (const double share = std::norm(c) / energy / all; share > best.share) best = {lag, share, energy};
+  }
+  Likeness best;
+  for (std::size_t place = last; place >= first; --place) {
+    if (share[place] > best.share) best = {lags - static_cast<int>(place), share[place], energies[place]};
   }
   return best;
 }
