@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <type_traits>
 
 #include "dsp/v32/transmitter.h"
 #include "dsp/v32/viterbi.h"
@@ -216,43 +217,79 @@ int decide(const v32::Rate& rate, Cf y, std::size_t n, std::vector<v32::ViterbiD
   return decoder.newest();
 }
 
+// Likeness of half symbols to TRN, and their power, from each on: of every second one, so that neighbours share all
+// symbols but two.
+class TrnLikeness {
+ public:
+  TrnLikeness(const std::array<float, kTwoPoints>& sign, const std::vector<Cf>& y, std::size_t parity) : sign_(sign) {
+    for (std::size_t k = parity; k < y.size(); k += 2) {
+      re_.push_back(y[k].real());
+      im_.push_back(y[k].imag());
+    }
+    if (re_.size() < kTwoPoints) return;
+    const std::size_t places = re_.size() - kTwoPoints + 1;
+    like_.resize(places);
+    power_.resize(places);
+    for (std::size_t k = 0; k < kTwoPoints; ++k) power_[0] += squared(k);
+    for (std::size_t k = 1; k < places; ++k) power_[k] = power_[k - 1] + squared(k + kTwoPoints - 1) - squared(k - 1);
+    std::size_t at = 0;
+    for (; at + kAtOnce <= places; at += kAtOnce) fill(at, std::integral_constant<std::size_t, kAtOnce>{});
+    for (; at < places; ++at) fill(at, std::integral_constant<std::size_t, 1>{});
+  }
+  double like(std::size_t place) const { return like_[place]; }
+  double power(std::size_t place) const { return power_[place]; }
+
+ private:
+  static constexpr std::size_t kPiece = 64;  // symbols, short enough for any carrier offset
+  static constexpr std::size_t kAtOnce = 8;  // places side by side
+  double squared(std::size_t k) const {
+    return static_cast<double>(re_[k]) * re_[k] + static_cast<double>(im_[k]) * im_[k];
+  }
+
+  template <std::size_t n>
+  void fill(std::size_t at, std::integral_constant<std::size_t, n>) {
+    for (std::size_t piece = 0; piece < kTwoPoints; piece += kPiece) {
+      float re[n]{}, im[n]{};
+      for (std::size_t k = piece; k < piece + kPiece; ++k) {
+        for (std::size_t j = 0; j < n; ++j) {
+          re[j] += sign_[k] * re_[at + k + j];
+          im[j] += sign_[k] * im_[at + k + j];
+        }
+      }
+      for (std::size_t j = 0; j < n; ++j)
+        like_[at + j] += (re[j] * re[j] + im[j] * im[j]) / static_cast<double>(kPiece);
+    }
+  }
+
+  const std::array<float, kTwoPoints>& sign_;
+  std::vector<float> re_, im_;
+  std::vector<double> like_, power_;
+};
+
 }  // namespace
 
-// In pieces short enough for any carrier offset.
 std::vector<TrnHeard> find_trn(const Baseband& line, bool answer) {
-  constexpr std::size_t kPiece = 64;
   const std::vector<int> labels = trn_labels(answer, kTwoPoints);
   std::array<float, kTwoPoints> sign;
   for (std::size_t i = 0; i < kTwoPoints; ++i) sign[i] = labels[i] != 0 ? 1.f : -1.f;
   const auto half_symbols = static_cast<std::size_t>(static_cast<double>(line.size()) / (kStep / 2));
   constexpr std::size_t kAtOnce = 65536;
-  std::vector<Cf> y;  // from half symbol `first` on
-  std::size_t first = 0;
   std::vector<TrnHeard> found;
-  for (std::size_t i = 0; i + 2 * kTwoPoints < half_symbols; ++i) {
-    if (i % kAtOnce == 0) {
-      first = i;
-      y.clear();
-      for (std::size_t k = i; k < std::min(half_symbols, i + kAtOnce + 2 * kTwoPoints); ++k)
-        y.push_back(line.at(static_cast<double>(k) * kStep / 2));
-    }
-    double like = 0, power = 0;
-    for (std::size_t piece = 0; piece < kTwoPoints; piece += kPiece) {
-      Cf sum{};
-      for (std::size_t k = piece; k < piece + kPiece; ++k) {
-        const Cf v = y[i - first + 2 * k];
-        sum += sign[k] * v;
-        power += std::norm(v);
+  for (std::size_t first = 0; first + 2 * kTwoPoints < half_symbols; first += kAtOnce) {
+    std::vector<Cf> y;
+    for (std::size_t k = first; k < std::min(half_symbols, first + kAtOnce + 2 * kTwoPoints); ++k)
+      y.push_back(line.at(static_cast<double>(k) * kStep / 2));
+    const TrnLikeness likeness[2] = {{sign, y, 0}, {sign, y, 1}};
+    for (std::size_t i = first; i < first + kAtOnce && i + 2 * kTwoPoints < half_symbols; ++i) {
+      const std::size_t place = (i - first) / 2;
+      const double like = likeness[(i - first) % 2].like(place), power = likeness[(i - first) % 2].power(place);
+      if (power < 10 * kTwoPoints || like < kLeastLikeness * power) continue;
+      const TrnHeard t{static_cast<double>(i) * kStep / 2, like / power, power / kTwoPoints};
+      if (!found.empty() && t.t - found.back().t < kRateHz / 2.0) {
+        if (t.likeness > found.back().likeness) found.back() = t;
+      } else {
+        found.push_back(t);
       }
-      like += std::norm(sum);
-    }
-    like /= static_cast<double>(kPiece);
-    if (power < 10 * kTwoPoints || like < kLeastLikeness * power) continue;
-    const TrnHeard t{static_cast<double>(i) * kStep / 2, like / power, power / kTwoPoints};
-    if (!found.empty() && t.t - found.back().t < kRateHz / 2.0) {
-      if (t.likeness > found.back().likeness) found.back() = t;
-    } else {
-      found.push_back(t);
     }
   }
   return found;
