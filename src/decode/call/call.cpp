@@ -2,11 +2,13 @@
 #include "src/decode/call/call.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <span>
 
 #include "driver/base/file.h"
+#include "driver/user_modem/v21.h"
 #include "dsp/modulation/modulation.h"
 #include "offhook/decode.h"
 #include "src/decode/call/verdict.h"
@@ -132,12 +134,12 @@ void clean_of_echo(Call& call) {
 }
 
 // A mere answer tone may be mistaken for V.22bis.
-bool only_answer_tones(const Call& call) {
+bool only_answer_tones(const Connection& c, const StartUp& start_up) {
   bool any = false;
-  for (const Connection::Side* side : {&call.connection.call, &call.connection.answer}) {
+  for (const Connection::Side* side : {&c.call, &c.answer}) {
     for (const DataHeard& d : side->data) {
       double tones = 0;
-      for (const AnswerToneHeard& a : call.start_up.answer_tones) {
+      for (const AnswerToneHeard& a : start_up.answer_tones) {
         if (a.channel == side->channel) tones += std::max(0.0, std::min(a.t1, d.t1) - std::max(a.t0, d.t0));
       }
       if (tones < 0.8 * (d.t1 - d.t0)) return false;
@@ -145,6 +147,11 @@ bool only_answer_tones(const Call& call) {
     }
   }
   return any;
+}
+
+// Messages of V.32bis, which no other modem sends.
+bool has_rate_signals(const Connection& c) {
+  return !c.call.rate_signals.empty() || !c.answer.rate_signals.empty();
 }
 
 // Signals of V.21 and similar modems, except V.8 and V.8bis, which use V.21 themselves, and before Phase 2.
@@ -291,20 +298,85 @@ void read_start_up(Call& call, const Say& say) {
   }
 }
 
+/// Technologies that a detector found, each with its evidence: signals of one modem may resemble another's.
+class Detected {
+ public:
+  Detected(Call& call, Connection v32bis, Connection v22bis)
+      : call_(call), found_{{std::move(v32bis), std::move(v22bis)}} {}
+
+  /// Keeps what the detector with the most evidence found; the others' evidence goes to the rivals.
+  void keep_the_best() {
+    struct Hypothesis {
+      std::string technology;
+      std::function<void()> drop;
+    };
+    std::vector<Hypothesis> all;
+    Scores scores = scores_of_fax(call_);
+    scores.add_two_tones(call_);
+    if (call_.is_fax()) all.push_back({"fax", [&] { call_.fax = {}; }});
+    if (const FskHeard* f = best_fsk(call_, scores)) all.push_back({f->modulation, [&] { call_.fsk.clear(); }});
+    for (Connection& c : found_) {
+      if (c.modulation == nullptr) continue;
+      scores.add_connection(c);
+      all.push_back({c.modulation, [&] { c = {}; }});
+    }
+    const auto best = std::max_element(all.begin(), all.end(), [&](const Hypothesis& a, const Hypothesis& b) {
+      return scores.sum_of(a.technology) < scores.sum_of(b.technology);
+    });
+    for (auto h = all.begin(); h != all.end(); ++h) {
+      if (h == best) continue;
+      call_.rivals.add(scores.only(h->technology));
+      h->drop();
+    }
+    for (Connection& c : found_) {
+      if (c.modulation != nullptr) call_.connection = std::move(c);
+    }
+  }
+
+  /// The most evidence of the detectors that have searched.
+  static double most(const Call& call) {
+    Scores scores = scores_of_fax(call);
+    scores.add_two_tones(call);
+    const FskHeard* f = best_fsk(call, scores);
+    return std::max(call.is_fax() ? scores.sum_of("fax") : 0, f != nullptr ? scores.sum_of(f->modulation) : 0);
+  }
+
+ private:
+  static Scores scores_of_fax(const Call& call) {
+    Scores scores;
+    if (!call.is_fax()) return scores;
+    scores.add_messages(call);
+    scores.add_fax(call);
+    return scores;
+  }
+  Call& call_;
+  std::array<Connection, 2> found_;
+};
+
 /// Modulations without such a start-up. Searches of the original recording come before echo cancellation.
 void read_others(Call& call, const Say& say) {
+  constexpr double kMostOfTraining = kMessageBits + 27;  // a training, and an SNR of 80 dB
   say(0.3, "fax, modems of two frequencies");
   call.fax = find_fax(call.recording);
-  if (call.is_fax()) return;
+  if (call.cm_is_of_fax()) return;
   call.fsk = fsk_data(call);
-  clean_of_echo(call);
-  say(0.65, kV32bis.title);
-  if (call.fsk.empty()) call.connection = find_v32bis(call.recording);
-  say(0.8, kV22bis.title);
-  if (call.fsk.empty() && call.connection.modulation == nullptr) {
-    call.connection = find_v22bis(call.recording);
-    if (only_answer_tones(call)) call.connection = {};
+  if (call.is_fax() && call.fax.has_t30()) {  // in V.21's band of the answering station
+    std::erase_if(call.fsk,
+                  [](const FskHeard& f) { return !f.calling && std::string_view(f.modulation) == kV21.title; });
   }
+  const bool is_decided = Detected::most(call) > kMostOfTraining;
+  Connection v32bis, v22bis;
+  if (!is_decided) {
+    clean_of_echo(call);
+    say(0.65, kV32bis.title);
+    v32bis = find_v32bis(call.recording);
+    say(0.8, kV22bis.title);
+    if (!has_rate_signals(v32bis)) v22bis = find_v22bis(call.recording);
+    if (only_answer_tones(v22bis, call.start_up)) v22bis = {};
+  }
+  Detected(call, std::move(v32bis), std::move(v22bis)).keep_the_best();
+  if (call.is_fax()) return;
+  clean_of_echo(call);
   take_what_training_tells(call.connection, call.recording.channel.size(), call.start_up);
   // Bell 212A is V.22 at 1200 bit/s behind Bell's answer tone.
   if (call.connection.modulation == kV22.title && call.connection.answer.channel >= 0)

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "src/decode/call/hypotheses.h"
 #include "src/decode/fax/fax.h"
 #include "src/decode/line/connection.h"
 #include "src/decode/line/echo.h"
@@ -37,6 +38,7 @@ struct Call {
   std::vector<SymbolClock> symbol_clocks;  ///< by channel, of a recording that begins in data mode
   bool begins_behind_start_up = false;     ///< the first Phase 2 is a retrain's, behind a steady signal
   double bell_answer_s = 0;                ///< start of 2225 Hz before V.22's signals; 0: none
+  Scores rivals;                           ///< of technologies whose detector found less evidence than another's
   bool data_mode = true;                   ///< data modes of V.34 were searched
   static constexpr double kPowerS = 0.01;
   bool is_fax() const;

@@ -125,13 +125,19 @@ void Scores::add_messages(const Call& call) {
   }
 }
 
-void Scores::add_training(const Call& call, std::string_view own, std::initializer_list<std::string_view> family) {
+void Scores::add_training(const Connection& c, std::string_view own, std::initializer_list<std::string_view> family) {
   double snr_db = 0;
-  for (const Connection::Side* side : {&call.connection.call, &call.connection.answer}) {
+  for (const Connection::Side* side : {&c.call, &c.answer}) {
     for (const DataHeard& d : side->data) snr_db = std::max(snr_db, d.snr_db);
   }
   add(EvidenceKind::kTraining, kMessageBits, family);
   add(EvidenceKind::kTraining, snr_db * kBitsPerDb, {own});  // its constellation
+}
+
+void Scores::add_connection(const Connection& c) {
+  const bool v22 = c.modulation == kV22.title || c.modulation == kV22bis.title;
+  if (v22) add_training(c, c.modulation, {kV22.title, kV22bis.title});
+  if (!v22) add_training(c, c.modulation, {"V.32", kV32bis.title, c.modulation});
 }
 
 // A change on the grid of bits has a bit, if frequencies and grid fit.
@@ -140,6 +146,16 @@ void Scores::add_two_tones(const Call& call) {
     add(EvidenceKind::kTwoTones, bits_of(f), {f.modulation});
     add(EvidenceKind::kTwoTones, f.rival_bits, {f.rival != nullptr ? f.rival : nearest_modulation(f)});
   }
+}
+
+void Scores::add_fax(const Call& call) {
+  const std::string_view fax = "fax";
+  if (call.cm_is_of_fax()) add(EvidenceKind::kMessages, kHintBits, {fax});
+  if (call.fax.flags_channel >= 0) add(EvidenceKind::kTwoTones, kHintBits, {fax});
+  double cng_s = 0;
+  for (const CallingTone& tone : call.fax.cng) cng_s += tone.t1 - tone.t0;
+  add(EvidenceKind::kTone, cng_s, {fax});
+  add(EvidenceKind::kTone, 0, {"a tone of 1100 Hz"});
 }
 
 void Scores::add_symbol_clock(const SymbolClock& clock, const std::string& technology) {
@@ -157,6 +173,32 @@ void Scores::add_symbol_clock(const SymbolClock& clock, const std::string& techn
   } else {
     add(kSymbolClock, carrier, {neighbour});
   }
+}
+
+void Scores::add(const Scores& other) {
+  for (const auto& [name, bits] : other.all_) {
+    for (std::size_t k = 0; k < kKinds; ++k) add(static_cast<EvidenceKind>(k), bits[k], {name});
+  }
+}
+
+double Scores::sum_of(std::string_view technology) const {
+  const auto known = std::find_if(all_.begin(), all_.end(), [&](const auto& x) { return x.first == technology; });
+  return known == all_.end() ? 0 : std::accumulate(known->second.begin(), known->second.end(), 0.0);
+}
+
+Scores Scores::only(std::string_view technology) const {
+  Scores one;
+  for (const auto& x : all_) {
+    if (x.first == technology) one.all_.push_back(x);
+  }
+  return one;
+}
+
+const FskHeard* best_fsk(const Call& call, const Scores& scores) {
+  const auto best = std::max_element(call.fsk.begin(), call.fsk.end(), [&](const FskHeard& a, const FskHeard& b) {
+    return scores.sum_of(a.modulation) < scores.sum_of(b.modulation);
+  });
+  return best == call.fsk.end() ? nullptr : &*best;
 }
 
 Weight Scores::weight_of(std::string_view technology) const {

@@ -20,6 +20,7 @@
 namespace offhook::decode {
 
 struct Call;
+struct Connection;
 struct SymbolClock;
 
 enum class EvidenceKind {
@@ -59,17 +60,29 @@ class Scores {
   /// Messages of the start-up and the training, which several technologies share.
   void add_messages(const Call& call);
   /// @param own  of the measured SNR  @param family  technologies with its scrambler and symbol rate, `own` too
-  void add_training(const Call& call, std::string_view own, std::initializer_list<std::string_view> family);
+  void add_training(const Connection& connection, std::string_view own, std::initializer_list<std::string_view> family);
+  /// The same of V.22 and V.22bis, or of V.32 and V.32bis. @pre connection.modulation != nullptr
+  void add_connection(const Connection& connection);
   void add_two_tones(const Call& call);
+  /// CNG, flags, and the call function of CM; the frames of T.30 are messages.
+  void add_fax(const Call& call);
   /// @param technology  the name that a clock has; its neighbours share the middle of the band
   void add_symbol_clock(const SymbolClock& clock, const std::string& technology);
+  /// All evidence of another hypothesis' scores.
+  void add(const Scores& other);
   /// @return of kind kNone for a technology without evidence
   Weight weight_of(std::string_view technology) const;
+  double sum_of(std::string_view technology) const;  ///< 0: no evidence
+  /// The evidence for one technology alone.
+  Scores only(std::string_view technology) const;
 
  private:
   static constexpr std::size_t kKinds = 6;
   using Bits = std::array<double, kKinds>;
   std::vector<std::pair<std::string, Bits>> all_;  // in the order in which they became known
 };
+
+/// Of the signals of two frequencies, one of the modulation with the most evidence; null: there are none.
+const FskHeard* best_fsk(const Call& call, const Scores& scores);
 
 }  // namespace offhook::decode

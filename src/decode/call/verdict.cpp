@@ -431,13 +431,11 @@ void judge_connection_data(const Call& call, const Connection::Side& side, Way& 
 void judge_connection(const Call& call, Verdict& v) {
   const Connection& c = call.connection;
   v.technology = c.modulation;
-  const bool v22 = c.modulation == kV22.title || c.modulation == kV22bis.title;
-  if (v22) v.scores.add_training(call, c.modulation, {kV22.title, kV22bis.title});
-  if (!v22) v.scores.add_training(call, c.modulation, {"V.32", kV32bis.title, c.modulation});
+  v.scores.add_connection(c);
   v.evidence.push_back(fmt::format("training and data of {}", c.modulation));
   if (call.bell_answer_s > 0) {
     v.technology = "Bell 212A";
-    v.scores.add_training(call, v.technology, {v.technology});
+    v.scores.add_training(c, v.technology, {v.technology});
     v.scores.add(EvidenceKind::kTone, kHintBits, {v.technology});
     v.evidence.push_back(fmt::format("Bell's answer tone, 2225 Hz, at {:.2f} s", call.bell_answer_s));
   }
@@ -471,8 +469,9 @@ void judge_connection(const Call& call, Verdict& v) {
 }
 
 void judge_fsk(const Call& call, Verdict& v) {
-  v.technology = call.fsk.front().modulation;
   v.scores.add_two_tones(call);
+  const FskHeard& best = *best_fsk(call, v.scores);
+  v.technology = best.modulation;
   for (const bool calling : {true, false}) {
     const auto at = std::find_if(call.fsk.begin(), call.fsk.end(), [&](const FskHeard& f) {
       return f.calling == calling && std::string_view(f.modulation) == v.technology;
@@ -480,9 +479,9 @@ void judge_fsk(const Call& call, Verdict& v) {
     Way way;
     way.name = calling ? "call to answer" : "answer to call";
     if (at != call.fsk.end() && at->one_band) way.name = at->channel == 0 ? "channel 0" : "channel 1";
-    if (at == call.fsk.end() && call.fsk.front().one_band) continue;  // there is no other band
+    if (at == call.fsk.end() && best.one_band) continue;  // there is no other band
     if (at == call.fsk.end()) {
-      way.channel = call.recording.channel.size() == 2 ? 1 - call.fsk.front().channel : call.fsk.front().channel;
+      way.channel = call.recording.channel.size() == 2 ? 1 - best.channel : best.channel;
       way.reason = fmt::format("no signal of {} was found other than, at most, its mark tone", v.technology);
       v.directions.push_back(std::move(way));
       continue;
@@ -511,11 +510,7 @@ void judge_fsk(const Call& call, Verdict& v) {
 void judge_fax(const Call& call, Verdict& v) {
   v.technology = "fax";
   v.scores.add_messages(call);
-  if (call.cm_is_of_fax()) v.scores.add(EvidenceKind::kMessages, kHintBits, {v.technology});  // its call function
-  double cng_s = 0;
-  for (const CallingTone& tone : call.fax.cng) cng_s += tone.t1 - tone.t0;
-  v.scores.add(EvidenceKind::kTone, cng_s, {v.technology});
-  v.scores.add(EvidenceKind::kTone, 0, {"a tone of 1100 Hz"});
+  v.scores.add_fax(call);
   if (!call.fax.cng.empty()) v.evidence.push_back(fmt::format("CNG at {:.2f} s", call.fax.cng.front().t0));
   if (!call.fax.frames.empty()) {
     const FaxFrame& f = call.fax.frames.front();
@@ -656,6 +651,7 @@ Verdict verdict_of(const Call& call) {
   } else {
     judge_start_up(call, v);
   }
+  v.scores.add(call.rivals);
   v.weight = v.scores.weight_of(v.technology);
   v.retrains = call.retrains();
   for (const Change& c : call.changes()) {

@@ -25,7 +25,8 @@ struct FaxHeard {
   std::vector<FaxFrame> frames;   ///< with a good check sequence, in order of time, echoes removed
   std::vector<FaxFrame> damaged;  ///< with a wrong one, of a known name; none without a good frame
   int flags_channel = -1;         ///< of a preamble of flags in the band of the answering station; -1: none
-  FaxPages sent;                  ///< tests of the line, and pages
+  bool has_t30() const { return !frames.empty() || flags_channel >= 0; }
+  FaxPages sent;  ///< tests of the line, and pages
 };
 
 FaxHeard find_fax(const Recording& recording);

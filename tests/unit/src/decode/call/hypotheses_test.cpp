@@ -41,6 +41,20 @@ TEST(DecodeHypotheses, WithoutEvidenceNothingIsNamed) {
   EXPECT_EQ(scores.weight_of("B").probability, 0);
 }
 
+TEST(DecodeHypotheses, OneHypothesisOfMany) {
+  Scores scores;
+  scores.add(kMessages, 8, {"A", "B"});
+  scores.add(kTraining, 20, {"A"});
+  EXPECT_DOUBLE_EQ(scores.sum_of("A"), 28);
+  EXPECT_DOUBLE_EQ(scores.sum_of("C"), 0);
+  Scores other;
+  other.add(kTone, 3, {"B"});
+  other.add(scores.only("A"));
+  EXPECT_DOUBLE_EQ(other.sum_of("A"), 28);
+  EXPECT_DOUBLE_EQ(other.sum_of("B"), 3);
+  EXPECT_EQ(other.weight_of("A").kind, kTraining);
+}
+
 TEST(DecodeHypotheses, OfEqualOnesTheFirstIsTheNextBest) {
   Scores scores;
   scores.add(kMessages, 8, {"C", "B", "A"});

@@ -113,6 +113,28 @@ TEST(DecodeV22bis, WithTooMuchNoiseIsNotNamedAsAnotherSignal) {
   EXPECT_EQ(verdict_of(analyse(std::move(call.recording))).technology, "ANS, then an unidentified signal");
 }
 
+// Two tones of 1100 Hz, as a calling fax machine sends them, and then a modem: its training and data are more evidence.
+TEST(DecodeV22bis, FaxTonesBeforeItAreNoFaxCall) {
+  Tapped call(hostsim::LineConfig{}, 2400);
+  call.run(15);
+  Recording r = std::move(call.recording);
+  std::vector<float> tones(8 * kRateHz);
+  for (std::size_t n = 0; n < tones.size(); ++n) {
+    const double in_period = std::fmod(static_cast<double>(n) / kRateHz, 3.5);
+    if (in_period < 0.5)
+      tones[n] = static_cast<float>(3000 * std::sin(2 * 3.14159265 * 1100 / kRateHz * static_cast<double>(n)));
+  }
+  r.channel[0].insert(r.channel[0].begin(), tones.begin(), tones.end());
+  r.channel[1].insert(r.channel[1].begin(), tones.size(), 0.f);
+  r.duration_s += 8;
+  const Call heard = analyse(std::move(r));
+  const Verdict v = verdict_of(heard);
+  EXPECT_EQ(v.technology, "V.22bis");
+  EXPECT_FALSE(heard.is_fax());
+  EXPECT_GT(v.scores.sum_of("fax"), 1);  // it is still a rival
+  EXPECT_GT(v.directions.at(0).good_frames, 1u);
+}
+
 TEST(DecodeV22bis, Reads1200BitPerSecond) {
   Tapped call(hostsim::LineConfig{}, 1200);
   call.run(15);
