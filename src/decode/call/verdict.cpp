@@ -103,7 +103,7 @@ double b1_s(const V34DataHeard& data) {
   return f.symbols_per_data_frame() / v34::symbol_rate_hz(f.symbol_rate);
 }
 
-// What was tried for data that were not read.
+// The searches for data that were not read.
 std::string not_read(const Call& call, const V34DataHeard& data) {
   if (data.due_t + b1_s(data) > call.recording.duration_s) return "the recording ends within B1";
   const LatticeSearch& search = data.lattice;

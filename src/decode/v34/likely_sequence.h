@@ -37,7 +37,7 @@ LikelySequence likely_sequence(std::span<const Cf> y, v34::TrellisCode code, Tre
 /// unknown state. Of 8 P J places the right one alone has V0, by which the sender marks the half data frames,
 /// everywhere.
 /// @param y  whitened symbols, at least two  @param first  the place that is tried first
-/// @param enough  a place that has this much more than the best so far is given up, with what it has
+/// @param enough  the search at a place ends early, once its distance exceeds the best one by this
 /// @return by symbol of the superframe, which begins with B1's data frame
 std::vector<double> distances_by_place(std::span<const Cf> y, v34::TrellisCode code, const v34::Framing& framing,
                                        std::size_t first, double enough);
