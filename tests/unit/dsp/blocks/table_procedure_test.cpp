@@ -10,7 +10,9 @@
 #include "dsp/v34/phase2/phase2.h"
 #include "dsp/v34/session/session.h"
 #include "dsp/v90/session/analogue.h"
+#include "dsp/v90/session/analogue_v92.h"
 #include "dsp/v90/session/digital.h"
+#include "dsp/v90/session/digital_v92.h"
 #include "dsp/v90/session/hold.h"
 #include "dsp/v90/session/short_phase1.h"
 
@@ -19,8 +21,9 @@ namespace {
 
 template <class P>
 class Tables : public testing::Test {};
-using Procedures = testing::Types<v34::Phase2, v34::Session, v90::AnalogueProcedure, v90::DigitalProcedure, v90::Hold,
-                                  v90::ShortPhase1, dmt::Procedure>;
+using Procedures =
+    testing::Types<v34::Phase2, v34::Session, v90::AnalogueProcedure, v90::AnalogueV92Procedure, v90::DigitalProcedure,
+                   v90::DigitalV92Procedure, v90::Hold, v90::ShortPhase1, dmt::Procedure>;
 TYPED_TEST_SUITE(Tables, Procedures);
 
 TYPED_TEST(Tables, EveryRowHasAStateAndAClause) {

@@ -419,6 +419,48 @@ TEST(V92Downstream, SignsOfJdJpAndScrAreTheChainOf8_6) {
 
 // --- data
 
+TEST(V92Rates, AreThoseOf6_1AndTable30) {
+  EXPECT_EQ(kMostUpstreamDrn, 19);
+  for (int drn = 1; drn <= kMostUpstreamDrn; ++drn) {
+    Cpd cpd{};
+    cpd.drn = static_cast<uint8_t>(drn);
+    EXPECT_EQ(cpd.rate_thirds(), 3 * 24000 + (drn - 1) * 4000);
+    // 12 symbols of 8000 a second.
+    EXPECT_EQ(3 * cpd.bits() * 8000, cpd.rate_thirds() * 12);
+  }
+  Cpd fastest{};
+  fastest.drn = kMostUpstreamDrn;
+  EXPECT_EQ(fastest.rate_thirds() / 3, 48000);
+  EXPECT_EQ(fastest.bits(), kMostUpstreamBits);
+}
+
+TEST(V92Cpd, WithWhichNoTransmitterCanWorkIsRefused) {
+  const Cpd good = whole_cpd(0);
+  ASSERT_TRUE(is_usable(good));
+  const auto without = [&good](auto change) {
+    Cpd cpd = good;
+    change(cpd);
+    return is_usable(cpd);
+  };
+  EXPECT_FALSE(without([](Cpd& c) { c.modulus[0] = 1; })) << "6.4.1: 2^K combinations";
+  EXPECT_FALSE(without([](Cpd& c) { c.modulus[3] = 0; }));
+  EXPECT_FALSE(without([](Cpd& c) { c.points[1] = 12; })) << "a class without a point";
+  EXPECT_FALSE(without([](Cpd& c) { c.point[0][0] = 0; })) << "8.8.3: no zero point";
+  EXPECT_FALSE(without([](Cpd& c) { c.point[0][7] = c.point[0][6]; })) << "in the order of their levels";
+  EXPECT_FALSE(without([](Cpd& c) { c.gain = 0; })) << "Table 30: above 0";
+  EXPECT_FALSE(without([](Cpd& c) { c.z2.length = 0; }));
+  EXPECT_FALSE(without([](Cpd& c) { c.drn = 0; }));
+  EXPECT_FALSE(without([](Cpd& c) { c.drn = 20; }));
+  EXPECT_FALSE(without([](Cpd& c) { c.has_filters = false; }));
+  // Exactly 2^K is enough.
+  Cpd exact = good;
+  exact.drn = 7;  // 48 bits
+  for (uint8_t& m : exact.modulus) m = 16;
+  EXPECT_TRUE(is_usable(exact));
+  exact.modulus[11] = 15;
+  EXPECT_FALSE(is_usable(exact));
+}
+
 TEST(V92Modulus, DigitsAreThoseOf6_4_1) {
   const struct {
     const char* name;
