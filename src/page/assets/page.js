@@ -424,9 +424,11 @@ contents();
 // Two runs of one command give the same bytes, so the date is the file's. Browsers give it as "11/29/2026 17:04:05".
 const fileDate = document.lastModified.replace(/^(\d+)\/(\d+)\/(\d+)/, "$3-$1-$2");
 const command = document.querySelector('meta[name="offhook-command"]');
+// No line ends between the hyphens of an option.
+const words = command ? command.content.split(/(\s+)/).map(w => w.length > 40 || /\s/.test(w) ? w : el("span", {class: "word"}, w)) : [];
 page.append(el("footer", {}, data.made_by + ". ", data.kind === "live" ? "" : `File of ${fileDate}. `, data.kind !== "call" ? "" : `Derived from ${group(data.events)} events. Charts over time: dygraphs (MIT). `,
   el("span", {class: "screen"}, data.kind === "live" ? "Values: /status (JSON), /metrics (Prometheus). " : "This page is self-contained and works offline. "),
-  command ? "Command: " : "", command ? el("code", {}, command.content) : ""));
+  command ? "Command: " : "", command ? el("code", {}, ...words) : ""));
 
 const preferred = matchMedia("(prefers-color-scheme: dark)");
 setTheme({"#dark": "dark", "#light": "light"}[location.hash] || rememberedTheme() || (preferred.matches ? "dark" : "light"));
