@@ -50,7 +50,7 @@ PY
 if [ -z "$sanitized" ]; then
   peak $((own + 12)) 2 decode -q narrow.wav
   peak $((own + 12)) 2 decode -q wide.wav  # 49 MB of samples in the file; 41 MB were needed
-  # Two stations, each with the other's echo: the samples are in memory once, the INFO and FSK searches keep a piece.
+  # Two stations, each with the other's echo: the samples are in memory once, the searches keep a piece.
   python3 - <<'PY'
 import array, random, wave
 dice = random.Random(1)
@@ -65,7 +65,7 @@ with wave.open("echoes.wav", "wb") as out:
     for _ in range(10):
         out.writeframes(block.tobytes())
 PY
-  peak $((own + 16)) 2 decode -q echoes.wav
+  peak $((own + 19)) 2 decode -q echoes.wav
   expect 2 "echo of channel 1 on channel 0" decode -q echoes.wav
 fi
 

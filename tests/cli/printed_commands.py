@@ -27,6 +27,7 @@ ELSEWHERE = {
     r"\./dev interop": "makes calls for minutes: cli.interop_test",
     r"tests/bench/advice_pairs": "simulates ten hours for each pair of a device and a host",
     r"tests/decode/signals": "decodes hundreds of signals: decode.signals, label long",
+    r"tests/decode/score_calls": "needs recorded calls, and prints a table to read",
     r"tests/decode/evening": "decodes a day: decode.evening, label long",
     r"tests/network/pool_load": "makes 100 live calls: long.pool_load",
     r"tests/bench/network_calls": "simulates calls of five minutes",
