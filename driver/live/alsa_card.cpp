@@ -13,6 +13,7 @@ namespace offhook {
 namespace {
 
 constexpr std::uint32_t kBufferPeriods = 8;  // maximum queue at the device while the thread is delayed
+constexpr int kRetries = 3;                  // of a configuration
 constexpr int kPollMs = 100;                 // delay until stop() is noticed
 // ALSA prints to standard error by itself; our own message has the relevant part.
 void ignore(const char*, int, const char*, int, const char*, ...) {}
@@ -116,24 +117,30 @@ void AlsaCard::configure(const SoundConfig& config) {
   const std::uint32_t slower_hz = std::min(config.rates.least_rx_hz, config.rates.tx_hz);
   SoundConfig given = config;  // from the first direction on the device's own period
   DirectionRates captured, played;
-  for (snd_pcm_t* pcm : {capture_, playback_}) {
+  const std::uint32_t most = sound_streams(config, config.rates.least_rx_hz).tx.ring_samples / 2;
+  snd_pcm_uframes_t size = 0, buffer = 0;  // of the direction, frames
+  const auto hardware = [&](snd_pcm_t* pcm, DirectionRates& rates) {
     HardwareParameters hw;
-    DirectionRates& rates = pcm == capture_ ? captured : played;
     if (const std::string why = narrow(pcm, hw.p, config.rates, rates); !why.empty()) refuse(why);
     const std::uint32_t frames = rates.device_hz / slower_hz;  // in a sample period
-    snd_pcm_uframes_t size = snd_pcm_uframes_t{frames} * given.period_samples;
+    size = snd_pcm_uframes_t{frames} * given.period_samples;
     snd_pcm_hw_params_set_period_size_near(pcm, hw.p, &size, nullptr);
-    const std::uint32_t most = sound_streams(config, config.rates.least_rx_hz).tx.ring_samples / 2;
     const snd_pcm_uframes_t period = size / frames;
     if (period < 1 || size % frames != 0 || period > most || (pcm == playback_ && period != given.period_samples))
       refuse(std::string("cannot ") + direction(pcm) + " in periods of " +
              std::to_string(frames * given.period_samples) + " frames; the nearest is " + std::to_string(size) +
              ", and both directions must match, at most " + std::to_string(frames * most));
     given.period_samples = static_cast<std::uint32_t>(period);
-    snd_pcm_uframes_t buffer = kBufferPeriods * size;
+    buffer = kBufferPeriods * size;
     snd_pcm_hw_params_set_buffer_size_near(pcm, hw.p, &buffer);
     if (buffer < (kQueuedPeriods + 1) * size) refuse("has room for " + std::to_string(buffer) + " frames only");
-    int error = snd_pcm_hw_params(pcm, hw.p);
+    return snd_pcm_hw_params(pcm, hw.p);
+  };
+  for (snd_pcm_t* pcm : {capture_, playback_}) {
+    DirectionRates& rates = pcm == capture_ ? captured : played;
+    int error = hardware(pcm, rates);
+    // Meanwhile the program at the other end of a loopback card may have set the rate of both ends.
+    for (int k = 0; k < kRetries && error < 0; ++k) error = hardware(pcm, rates);
     if (error < 0) refuse(std::string("refused its configuration: ") + snd_strerror(error));
     set_thresholds(pcm, size, buffer, error);
     if (error < 0) refuse(std::string("refused its thresholds: ") + snd_strerror(error));
