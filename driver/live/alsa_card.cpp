@@ -69,8 +69,8 @@ std::string narrow(snd_pcm_t* pcm, snd_pcm_hw_params_t* hw, std::initializer_lis
   unsigned least = 0, most = 0;
   snd_pcm_hw_params_get_rate_min(hw, &least, nullptr);
   snd_pcm_hw_params_get_rate_max(hw, &most, nullptr);
-  return cannot + std::to_string(*(card_hz.end() - 1)) + " Hz or 2, 3, 4, 6 or 12 times as many, only " +
-         std::to_string(least) + " to " + std::to_string(most) + " Hz";
+  return cannot + suitable_rates(*(card_hz.end() - 1)) + ", only " + std::to_string(least) + " to " +
+         std::to_string(most) + " Hz";
 }
 
 std::string narrow(snd_pcm_t* pcm, snd_pcm_hw_params_t* hw, const CardRates& rates, DirectionRates& found) {
@@ -114,7 +114,7 @@ void AlsaCard::refuse(const std::string& why) {
 }
 
 void AlsaCard::configure(const SoundConfig& config) {
-  const std::uint32_t slower_hz = std::min(config.rates.least_rx_hz, config.rates.tx_hz);
+  const std::uint32_t slower_hz = config.rates.period_hz();
   SoundConfig given = config;  // from the first direction on the device's own period
   DirectionRates captured, played;
   const std::uint32_t most = sound_streams(config, config.rates.least_rx_hz).tx.ring_samples / 2;

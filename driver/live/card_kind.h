@@ -29,6 +29,8 @@ struct CardDevice {
 struct CardRates {
   std::uint32_t rx_hz = OH_MODEM_RATE_HZ, tx_hz = OH_MODEM_RATE_HZ;
   std::uint32_t least_rx_hz = rx_hz;  ///< received, if the device cannot do rx_hz: that or less
+  /// Sample periods per second.
+  constexpr std::uint32_t period_hz() const { return std::min(least_rx_hz, tx_hz); }
 };
 /// A modem's: V.90's analogue modem receives twice as many samples as it sends.
 inline constexpr CardRates kModemRates{2 * OH_MODEM_RATE_HZ, OH_MODEM_RATE_HZ, OH_MODEM_RATE_HZ};
@@ -46,7 +48,7 @@ struct CardKind {
 /// How a sound device is opened.
 struct SoundConfig {
   CardRates rates{};
-  std::uint32_t period_samples = std::min(rates.least_rx_hz, rates.tx_hz) / 80;  ///< sample periods; 12.5 ms
+  std::uint32_t period_samples = rates.period_hz() / 80;  ///< sample periods; 12.5 ms
 };
 
 /// Rings with the duration of the modem card's at any rate, and one interrupt per period.

@@ -89,16 +89,16 @@ std::string cannot(PaDeviceIndex device, const CardRates& rates, StreamRates& fo
       if (error == paFormatIsSupported) return "";
     }
   }
-  return "cannot do one channel of 16 bits both ways at " + std::to_string(rates.tx_hz) +
-         " Hz or 2, 3, 4, 6 or 12 times as many: " + std::string(Pa_GetErrorText(error));
+  return "cannot do one channel of 16 bits both ways at " + suitable_rates(rates.tx_hz) + ": " +
+         std::string(Pa_GetErrorText(error));
 }
 
 }  // namespace
 
 PortAudioCard::PortAudioCard(const std::string& device, const SoundConfig& config)
     : name_("portaudio:" + device),
-      watch_(std::min(config.rates.least_rx_hz, config.rates.tx_hz), 4 * config.period_samples),
-      pace_(std::min(config.rates.least_rx_hz, config.rates.tx_hz), 4 * config.period_samples) {
+      watch_(config.rates.period_hz(), 4 * config.period_samples),
+      pace_(config.rates.period_hz(), 4 * config.period_samples) {
   Library library;  // until the stream is open
   const PaDeviceIndex index = find(device);
   if (index == paNoDevice) throw std::runtime_error(name_ + ": no such device; see `offhook devices`");

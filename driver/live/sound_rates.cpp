@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "dsp/blocks/kernels.h"
 #include "dsp/blocks/sincos.h"
@@ -45,6 +46,17 @@ const float* remember(std::vector<float>& history, std::size_t& at, float x) {
 }
 
 }  // namespace
+
+std::string suitable_rates(std::uint32_t card_hz) {
+  std::string text = std::to_string(card_hz) + " Hz or ";
+  for (const std::uint32_t& ratio : kRateRatios) {
+    if (ratio == 1) continue;
+    text += std::to_string(ratio) + (&ratio == std::end(kRateRatios) - 1   ? " times as many"
+                                     : &ratio == std::end(kRateRatios) - 2 ? " or "
+                                                                           : ", ");
+  }
+  return text;
+}
 
 RateDivider::RateDivider(std::uint32_t ratio) : ratio_(ratio), history_(2 * kSpan * ratio_) {
   for (const double tap : low_pass(ratio)) taps_.push_back(static_cast<float>(tap));

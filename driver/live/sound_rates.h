@@ -13,8 +13,10 @@
 
 namespace offhook {
 
-/// A device's rates may be so many times the card's: 16,000, 24,000, 32,000, 48,000 and 96,000 Hz for 8000.
+/// A device's rate divided by the card's, such as 6 for a device of 48,000 Hz and a card of 8000.
 inline constexpr std::uint32_t kRateRatios[] = {1, 2, 3, 4, 6, 12};
+/// The rates that suit a card, for messages: "8000 Hz or 2, 3, 4, 6 or 12 times as many".
+std::string suitable_rates(std::uint32_t card_hz);
 
 /// One sample of the lower rate for `ratio` of the higher one. Passes 0.45 of the lower rate within 0.1 dB; what would
 /// fold below that is 80 dB down.

@@ -23,7 +23,7 @@ enum class Kind { kRun, kSweep, kDecodedCall, kDecodedCalls, kLatency };
 /// "run", "sweep", "decoded call", "decoded calls" or "latency".
 std::string_view to_string(Kind kind);
 
-/// A document of a kind that cannot be compared, or without a value that its kind must have.
+/// A document that cannot be compared, or that lacks a required value.
 class DocumentError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """V.90 between two live modems on `offhook line` with a digital trunk: either calls, bytes both ways.
 
-Usage: v90_call.py OFFHOOK. Without real-time privileges it goes on as best it can.
+Usage: v90_call.py OFFHOOK. Without real-time privileges it continues with best effort.
 """
 import os
 import re

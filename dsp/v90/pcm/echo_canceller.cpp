@@ -74,6 +74,7 @@ void PcmEchoCanceller::adapt(float residual, const float* x) {
 // One stretch of kPlaces delays after the other, kLooks samples each.
 void PcmEchoCanceller::look(float received) {
   static_assert(kPlaces == 2 * kTaps);
+  static_assert(kMaxDelaySamples + kTaps + kPlaces <= kRing - 2 * kMost);  // all delays that it looks at are kept
   const int first = looked_ / kLooks * kPlaces;
   kernels_->accumulate(correlation_, sent_ + window(first + kTaps), received, kTaps);
   kernels_->accumulate(correlation_ + kTaps, sent_ + window(first), received, kTaps);

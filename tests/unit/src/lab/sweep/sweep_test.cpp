@@ -261,7 +261,7 @@ TEST_F(Sweep, MergeRefusesAShardWithTheWrongRowsAndARightChecksum) {
   }
 }
 
-// Its hash is right, as anybody can compute it: a list of so many shards would take all memory.
+// The hash is correct, because anyone can compute it. A list of that many shards would take all memory.
 TEST_F(Sweep, APlanOfMoreShardsThanRunsIsRefused) {
   Plan p = plan(5);
   p.shards = 4'000'000'000;
