@@ -14,6 +14,8 @@ expect_error "offhook measure needs a command: " measure
 # A command with an argument and subcommands.
 expect_error "offhook advise needs DEVICE.toml; offhook advise --help" advise
 expect_error "offhook line needs CALL_PATH; offhook line --help" line
+expect_error "line.kind: expected analogue or digital-trunk between two modem cards" line a b --set line.kind=subscriber-loop
+expect_error "unknown key of the line; expected line.KEY=VALUE, or trunk.KEY=VALUE" line a b --set loop.cable=x
 expect_error "offhook report export needs DIR_OR_LOG; offhook report export --help" report export
 expect_error '"b" is one argument too many' report a b
 expect 0 "Usage: offhook advise law " help advise law

@@ -341,11 +341,11 @@ hostsim::Scenario line_of(const Options& options) {
     }
     builder.set(assignment);
   }
+  const hostsim::LineKind kind = builder.scenario().line_kind;
+  if (kind != hostsim::LineKind::kAnalogue && kind != hostsim::LineKind::kDigitalTrunk)
+    throw std::runtime_error("--set line.kind: expected analogue or digital-trunk between two modem cards");
   builder.set("pump.modem=\"auto\"");  // any modem may come
-  hostsim::Scenario scenario = builder.finish();
-  if (scenario.line_kind != hostsim::LineKind::kAnalogue && scenario.line_kind != hostsim::LineKind::kDigitalTrunk)
-    throw std::runtime_error("--set line.kind: expected \"analogue\" or \"digital-trunk\" between two cards");
-  return scenario;
+  return builder.finish();
 }
 
 int run(const Options& options) {
