@@ -118,9 +118,9 @@ endfunction()
 set(OFFHOOK_COLD_OPTIONS $<$<CONFIG:Release>:-O1>)
 set(OFFHOOK_EXACT_OPTIONS -ffp-contract=off -fno-semantic-interposition)
 if(OFFHOOK_PCH AND OFFHOOK_HAS_BASE)
-  offhook_precompile(offhook_pch LINK fmt::fmt nlohmann_json::nlohmann_json HEADERS <fmt/format.h> <fmt/ranges.h> <nlohmann/json.hpp>)
-  offhook_precompile(offhook_pch_cold LINK fmt::fmt nlohmann_json::nlohmann_json HEADERS <fmt/format.h> <fmt/ranges.h>
-    <nlohmann/json.hpp> OPTIONS ${OFFHOOK_COLD_OPTIONS})
+  # Not json.hpp: its literals are inline functions, for which every file with the header would instantiate the whole parser.
+  offhook_precompile(offhook_pch LINK fmt::fmt HEADERS <fmt/format.h> <fmt/ranges.h>)
+  offhook_precompile(offhook_pch_cold LINK fmt::fmt HEADERS <fmt/format.h> <fmt/ranges.h> OPTIONS ${OFFHOOK_COLD_OPTIONS})
   offhook_precompile(offhook_pch_exact OPTIONS ${OFFHOOK_EXACT_OPTIONS})
 endif()
 # offhook_use_precompiled(TARGET PCH)
