@@ -29,6 +29,7 @@ target_link_options(offhook_simulator PRIVATE -Wl,--version-script=${PROJECT_BIN
 set_target_properties(offhook_simulator PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINKER_LANGUAGE CXX
   OUTPUT_NAME offhook-simulator)
 target_link_libraries(offhook_simulator PRIVATE offhook_app offhook_warnings ${CMAKE_DL_LIBS})
+offhook_use_precompiled(offhook_simulator offhook_pch)
 
 # The components, each in an export set with those that have the same dependencies (OffhookConfig.cmake.in):
 # dsp <- core <- modem, which need nothing that a user has to find; hostsim; decode; driver; the whole program.

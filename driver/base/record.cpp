@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "driver/base/csv.h"
 #include "driver/base/json.h"
 
 namespace offhook::record {
@@ -237,6 +238,32 @@ Json to_json(const Table& table, const void* subject) {
   return json;
 }
 
+namespace {
+
+Json list_of(const Table& table, std::span<const void* const> subjects) {
+  Json list = Json::array();
+  for (const void* subject : subjects) list.push_back(to_json(table, subject));
+  return list;
+}
+
+}  // namespace
+
+std::string json_text(const Table& table, const void* subject, int indent) {
+  return offhook::json_text(to_json(table, subject), indent);
+}
+
+std::string json_text(const Table& table, std::span<const void* const> subjects, int indent) {
+  return offhook::json_text(list_of(table, subjects), indent);
+}
+
+std::string csv_table(const Table& table, std::span<const void* const> subjects) {
+  return offhook::csv_table(list_of(table, subjects));
+}
+
+std::string csv_table(const Table& table, const void* subject, std::string_view list) {
+  return offhook::csv_table(to_json(table, subject).at(std::string(list)));
+}
+
 void from_json(const Table& table, const Json& json, void* subject) {
   if (!json.is_object()) throw nlohmann::json::other_error::create(501, "expected an object", nullptr);
   for (const Row& row : table.rows) {
@@ -252,6 +279,14 @@ void from_json(const Table& table, const Json& json, void* subject) {
   }
 }
 
+void from_json_text(const Table& table, std::string_view text, void* subject) {
+  try {
+    from_json(table, parse_json<Json>(text), subject);
+  } catch (const Json::exception& e) {
+    throw std::invalid_argument(std::string(in_words(e)));
+  }
+}
+
 std::vector<std::pair<std::string, std::string>> labelled(const Table& table,
                                                           std::initializer_list<const void*> subjects) {
   std::vector<std::pair<std::string, std::string>> out;
@@ -264,7 +299,7 @@ std::vector<std::pair<std::string, std::string>> labelled(const Table& table,
       const auto* number = std::get_if<double>(&value);
       text += (text.empty() ? "" : ", ") + (row.digits > 0 && number != nullptr
                                                 ? fmt::format("{:.{}g}", *number, row.digits)
-                                                : json_text(json_of(value)));
+                                                : offhook::json_text(json_of(value)));
     }
     if (!text.empty()) out.emplace_back(row.name, text);
   }

@@ -349,9 +349,29 @@ Value value_of_json(const nlohmann::ordered_json& json);
 /// The rows in their order, without absent ones.
 nlohmann::ordered_json to_json(const Table& table, const void* subject);
 
+/// The same as JSON text. @param indent  spaces of each level; negative: one line
+std::string json_text(const Table& table, const void* subject, int indent = -1);
+/// An array of subjects of one table.
+std::string json_text(const Table& table, std::span<const void* const> subjects, int indent = -1);
+
+/// A table as csv_table() makes it, with one row for each subject.
+std::string csv_table(const Table& table, std::span<const void* const> subjects);
+/// A table of the subject's list of structs with that key.
+std::string csv_table(const Table& table, const void* subject, std::string_view list);
+
+/// The items of a vector, as the functions above take them.
+template <typename T>
+std::vector<const void*> subjects(const std::vector<T>& all) {
+  std::vector<const void*> out;
+  for (const T& one : all) out.push_back(&one);
+  return out;
+}
+
 /// Read the values that are not derived. Keys without a row are skipped.
 /// @throws nlohmann::json::other_error naming the key that is missing or of another type
 void from_json(const Table& table, const nlohmann::ordered_json& json, void* subject);
+/// @throws std::invalid_argument  why the text is not JSON or not of this table
+void from_json_text(const Table& table, std::string_view text, void* subject);
 
 /// For a terminal: each row that has a label, with the values of all subjects separated by ", ".
 std::vector<std::pair<std::string, std::string>> labelled(const Table& table,

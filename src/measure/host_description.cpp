@@ -13,8 +13,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string_view>
+
+#include "driver/base/json.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -228,13 +231,14 @@ constexpr record::Row kRows[] = {
 
 constexpr record::Table kHostDescription{kRows, "host-description"};
 
-nlohmann::ordered_json host_description() {
+std::string host_description() {
   const HostDescription here = describe_host();
-  return record::to_json(kHostDescription, &here);
+  return record::json_text(kHostDescription, &here);
 }
 
-std::vector<std::pair<std::string, std::string>> host_in_words(const nlohmann::json& host) {
+std::vector<std::pair<std::string, std::string>> host_in_words(std::string_view json) {
   std::vector<std::pair<std::string, std::string>> words;
+  const auto host = parse_json(json);
   const auto text = [](const nlohmann::json& value) {
     return value.is_string() ? value.get<std::string>() : value.dump();
   };

@@ -5,8 +5,8 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,11 +27,11 @@ extern const record::Table kHostDescription;
 
 /// @param root  the parent of /proc, /sys and /run (for tests; system calls use the real system)
 HostDescription describe_host(const std::filesystem::path& root = "/");
-/// The description of this machine, as in the header of an event log.
-nlohmann::ordered_json host_description();
+/// The description of this machine as JSON text, for the header of an event log.
+std::string host_description();
 
 /// Name and value of each entry for people, in the order of the table, then unknown keys.
-/// @param host  any JSON object, from a log of any version
-std::vector<std::pair<std::string, std::string>> host_in_words(const nlohmann::json& host);
+/// @param host  JSON text of an object, from a log of any version
+std::vector<std::pair<std::string, std::string>> host_in_words(std::string_view host);
 
 }  // namespace offhook::measure

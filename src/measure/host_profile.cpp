@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "hostsim/call/host_policies.h"
 
@@ -49,11 +50,6 @@ Quantile of(const LogLinearHistogram& h) {
     if (share <= 0) return static_cast<double>(h.min());
     return static_cast<double>(share >= 1 ? h.max() : h.quantile(share));
   };
-}
-
-std::string word(const nlohmann::ordered_json& host, const char* key) {
-  const auto found = host.find(key);
-  return found != host.end() && found->is_string() ? found->get<std::string>() : "unknown";
 }
 
 /// Its real-time priority; 0: none.
@@ -115,11 +111,10 @@ std::string scheduler_of_kernel(const std::string& kernel, bool real_time) {
   return from(6, 6) ? "linux-6.6" : "linux";
 }
 
-std::string to_host_file(const HostProfile& p, const nlohmann::ordered_json& host) {
+std::string to_host_file(const HostProfile& p, const HostDescription& host) {
   const bool stages = p.interrupt.count() > 0;
-  const bool real_time = word(host, "real_time_kernel") == "yes";
-  const auto tick = host.find("tick_hz");
-  const bool tick_known = tick != host.end() && tick->is_number();
+  const bool real_time = host.real_time_kernel == "yes";
+  const bool tick_known = host.tick_hz > 0;
   const MeasuredContext& base = base_of(p);
   const std::vector<double> waits = decades(base.thread.count());
   std::string out = fmt::format(
@@ -139,9 +134,9 @@ std::string to_host_file(const HostProfile& p, const nlohmann::ordered_json& hos
       "[latency]                    # exceeded once in 10, 100, 1000 ... wake-ups; the last is the greatest\n"
       "waits_per_s = {:.6g}\n"
       "use_hours = {}\n",
-      word(host, "cpu"), word(host, "kernel"), scheduler_of_kernel(word(host, "kernel"), real_time),
-      tick_known ? tick->get<long>() : 250, tick_known ? "" : "                # assumption", real_time,
-      1e6 / p.interval_us, use_hours(waits, p.interval_us));
+      host.cpu, host.kernel, scheduler_of_kernel(host.kernel, real_time), tick_known ? host.tick_hz : 250,
+      tick_known ? "" : "                # assumption", real_time, 1e6 / p.interval_us,
+      use_hours(waits, p.interval_us));
   if (stages) {
     out += lists("interrupt", waits, of(p.interrupt));
     if (p.softirq.count() > 0) {

@@ -3,12 +3,12 @@
 // Measured latencies as a host of traces/data/hosts, for `advise`, `mttf` and a scenario's host.name.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "driver/base/histogram.h"
 #include "driver/context/context_spec.h"
+#include "src/measure/host_description.h"
 
 namespace offhook::measure {
 
@@ -39,7 +39,6 @@ std::string scheduler_of_kernel(const std::string& kernel, bool real_time);
 /// The host's file in TOML, graded as measured. Each distribution goes through the latency that was exceeded once in
 /// 10, 100, 1000 ... wake-ups, the last one through the greatest. The thread with the least real-time priority is the
 /// host's [latency]. Each other thread is a row [[latency.thread]].
-/// @param host  host_description() of the machine
-std::string to_host_file(const HostProfile& profile, const nlohmann::ordered_json& host);
+std::string to_host_file(const HostProfile& profile, const HostDescription& host);
 
 }  // namespace offhook::measure

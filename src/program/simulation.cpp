@@ -134,8 +134,8 @@ int oh_simulation_run(oh_simulation* s, const char** reason) {
   return guarded(s->problem, reason, -EIO, [&] {
     s->results = nullptr;
     const RunSummary summary = run(s->builder.finish());
-    s->json = json_text(record::to_json(kRunSummary, &summary), 1);
-    s->results = nlohmann::ordered_json::parse(s->json);
+    s->results = record::to_json(kRunSummary, &summary);
+    s->json = json_text(s->results, 1);
   });
 }
 

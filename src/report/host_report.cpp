@@ -10,7 +10,8 @@
 
 namespace offhook {
 
-std::string host_page(const nlohmann::ordered_json& result) {
+std::string host_page(const record::Table& table, const void* measured) {
+  const nlohmann::ordered_json result = record::to_json(table, measured);
   nlohmann::json data = result;
   const nlohmann::json host = result.at("host");
   std::size_t skipped = 0;
@@ -23,7 +24,7 @@ std::string host_page(const nlohmann::ordered_json& result) {
                         fmt::format("{}, {}", host.value("cpu", "a CPU"), host.value("kernel", "a kernel")), reasons));
   data["settings"] = {{"repetitions", result.at("repetitions").dump()}, {"files on", result.at("file_system")}};
   data["counters"] = "";
-  data["host"] = measure::host_in_words(host);
+  data["host"] = measure::host_in_words(host.dump());
   return page_around("Host - Offhook", data);
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
+
+#include "driver/base/record.h"
 
 namespace offhook {
 
-/// The page of `offhook measure host`. @param result  from src/program/command/measure_host.cpp
-std::string host_page(const nlohmann::ordered_json& result);
+/// The page of `offhook measure host`. @param table  of the struct `measured`
+std::string host_page(const record::Table& table, const void* measured);
 
 }  // namespace offhook

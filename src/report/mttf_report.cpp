@@ -77,7 +77,8 @@ nlohmann::json of_computations(const Json& result) {
 
 }  // namespace
 
-std::string mttf_page(const Json& result) {
+std::string mttf_page(const record::Table& table, const void* computed) {
+  const Json result = record::to_json(table, computed);
   nlohmann::json data = result.contains("bufferings") ? of_bufferings(result) : of_computations(result);
   data.update(nlohmann::json(result));
   return page_around(data.at("title").get<std::string>() + " - Offhook", data);

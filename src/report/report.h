@@ -9,12 +9,12 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "driver/base/record.h"
 #include "offhook/modem_card.h"
 #include "src/lab/advice/law.h"
 #include "src/lab/analysis/figures.h"
@@ -102,7 +102,7 @@ struct SweepReport {
 /// @return the page.
 std::string call_page(const CallReport& call, const Figures& figures);
 std::string sweep_page(const SweepReport& sweep);
-/// @param results as written by src/program/command/reproduce.cpp
-std::string reproduce_page(const nlohmann::ordered_json& results);
+/// @param table  of the results of `offhook reproduce`
+std::string reproduce_page(const record::Table& table, const void* results);
 
 }  // namespace offhook

@@ -9,7 +9,8 @@
 
 namespace offhook {
 
-std::string reproduce_page(const nlohmann::ordered_json& results) {
+std::string reproduce_page(const record::Table& table, const void* reproduced) {
+  const nlohmann::ordered_json results = record::to_json(table, reproduced);
   const auto short_of = results.at("falls_short").get<std::vector<std::string>>();
   const std::vector<std::string> reasons = {results.at("sentence").get<std::string>() + "."};
   std::uint64_t differing = 0, compared = 0;

@@ -377,10 +377,7 @@ class KernelTranslator {
 };
 
 std::string host_name(const LogHeader& header) {
-  if (header.host.is_object() && header.host.contains("name") && header.host["name"].is_string()) {
-    return header.host["name"].get<std::string>();
-  }
-  return "offhook";
+  return header.host_name.empty() ? "offhook" : header.host_name;
 }
 
 }  // namespace

@@ -34,20 +34,18 @@ std::int64_t offset(clockid_t clock) {
 
 }  // namespace
 
-nlohmann::json live_clock() {
-  nlohmann::json offsets = nlohmann::json::object();
-  for (const auto& [name, clock] : kClocks) offsets[name] = offset(clock);
-  return {{"name", "mono"}, {"offsets_ns", offsets}};
+LogClock live_clock() {
+  LogClock now{"mono", {}};
+  for (const auto& [name, clock] : kClocks) now.offsets_ns[name] = offset(clock);
+  return now;
 }
 
-std::optional<std::int64_t> to_log_clock(const nlohmann::json& clock, std::string_view trace_clock) {
-  if (!clock.is_object() || clock.value("name", nlohmann::json()) != "mono") return std::nullopt;
+std::optional<std::int64_t> to_log_clock(const LogClock& clock, std::string_view trace_clock) {
+  if (clock.name != "mono") return std::nullopt;
   if (trace_clock == "mono") return 0;
-  const nlohmann::json offsets = clock.value("offsets_ns", nlohmann::json::object());
-  if (!offsets.is_object()) return std::nullopt;
-  const auto found = offsets.find(std::string(trace_clock));
-  if (found == offsets.end() || !found->is_number_integer()) return std::nullopt;
-  return -found->get<std::int64_t>();
+  const auto found = clock.offsets_ns.find(std::string(trace_clock));
+  if (found == clock.offsets_ns.end()) return std::nullopt;
+  return -found->second;
 }
 
 }  // namespace offhook::traces

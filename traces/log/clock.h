@@ -7,17 +7,23 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace offhook::traces {
 
+struct LogClock {
+  std::string name;
+  std::map<std::string, std::int64_t> offsets_ns;  ///< by the other clock's name
+};
+
 /// The current time of this machine. Each offset is the best of several readings between two of CLOCK_MONOTONIC.
-nlohmann::json live_clock();
+LogClock live_clock();
 
 /// The number to add to a time on tracefs's clock `trace_clock` to get the log's. Empty: unknown (the scheduler's clock
 /// "local", the TSC, a simulated log).
-std::optional<std::int64_t> to_log_clock(const nlohmann::json& clock, std::string_view trace_clock);
+std::optional<std::int64_t> to_log_clock(const LogClock& clock, std::string_view trace_clock);
 
 }  // namespace offhook::traces

@@ -8,6 +8,25 @@ namespace offhook::traces {
 
 using nlohmann::json;
 
+namespace {
+
+json host_of(const LogHeader& header) {
+  json host = header.host.empty() ? json::object() : json::parse(header.host);
+  if (!header.host_name.empty()) host["name"] = header.host_name;
+  return host;
+}
+
+json scenario_of(const LogScenario& s) {
+  json scenario = json::object();
+  for (const auto& [key, text] : {std::pair("toml", &s.toml), {"context", &s.context}, {"host", &s.host}})
+    if (!text->empty()) scenario[key] = *text;
+  if (s.live) scenario["live"] = true;
+  if (s.clock) scenario["clock"] = {{"name", s.clock->name}, {"offsets_ns", s.clock->offsets_ns}};
+  return scenario;
+}
+
+}  // namespace
+
 std::string to_json(const LogHeader& header) {
   json entities = json::array();
   for (const LogEntity& e : header.entities) {
@@ -19,8 +38,8 @@ std::string to_json(const LogHeader& header) {
                         {"units", {{"time", "ns"}}},
                         {"entities", entities},
                         {"drivers", drivers},
-                        {"host", header.host},
-                        {"scenario", header.scenario}});
+                        {"host", host_of(header)},
+                        {"scenario", scenario_of(header.scenario)}});
 }
 
 namespace {
@@ -58,6 +77,28 @@ json object_of(const json& root, const std::string& file, const char* name) {
   return *found;
 }
 
+/// Empty if it is absent or no string.
+std::string text_or_none(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+/// A part of another type counts as absent.
+LogScenario scenario_from(const json& object) {
+  LogScenario s{text_or_none(object, "toml"), text_or_none(object, "context"), text_or_none(object, "host"), {}, {}};
+  s.live = object.value("live", json()) == true;
+  const auto clock = object.find("clock");
+  if (clock == object.end()) return s;
+  LogClock& found = s.clock.emplace();
+  if (!clock->is_object()) return s;
+  found.name = text_or_none(*clock, "name");
+  const json offsets = clock->value("offsets_ns", json::object());
+  if (!offsets.is_object()) return s;
+  for (const auto& [name, offset] : offsets.items())
+    if (offset.is_number_integer()) found.offsets_ns[name] = offset.get<std::int64_t>();
+  return s;
+}
+
 }  // namespace
 
 LogHeader parse_log_header(std::string_view text, const std::string& file) {
@@ -88,8 +129,10 @@ LogHeader parse_log_header(std::string_view text, const std::string& file) {
     header.drivers.push_back(
         {static_cast<std::uint16_t>(number_of(d, where, "id", kMostId)), text_of(d, where, "name")});
   });
-  header.host = object_of(root, file, "host");
-  header.scenario = object_of(root, file, "scenario");
+  const json host = object_of(root, file, "host");
+  header.host_name = text_or_none(host, "name");
+  header.host = json_text(host);
+  header.scenario = scenario_from(object_of(root, file, "scenario"));
   return header;
 }
 

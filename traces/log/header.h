@@ -7,15 +7,17 @@
 //     "drivers": [ {"id": 1, "name": "near modem"}, ... ],
 //     "host": {...}, "scenario": {...} }
 //
-// `entities` name the ids of RUN and FINISH events and `drivers` those of the driver's and the card's; `host` and
-// `scenario` are the caller's own.
+// `entities` name the ids of RUN and FINISH events and `drivers` those of the driver's and the card's. `host` describes
+// the machine: a simulated one has its `name` alone.
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "traces/log/clock.h"
 
 namespace offhook::traces {
 
@@ -30,11 +32,21 @@ struct LogDriver {
   std::string name;
 };
 
+/// What ran. An empty part is absent.
+struct LogScenario {
+  std::string toml{};     ///< the scenario's file
+  std::string context{};  ///< of a live call without a scenario
+  std::string host{};     ///< "kernel": the kernel's modem ran the scenario
+  bool live = false;
+  std::optional<LogClock> clock{};  ///< of a live call
+};
+
 struct LogHeader {
   std::vector<LogEntity> entities;
   std::vector<LogDriver> drivers;
-  nlohmann::json host = nlohmann::json::object();
-  nlohmann::json scenario = nlohmann::json::object();
+  std::string host_name;  ///< of a simulated host
+  std::string host;       ///< JSON text: an object that describes a real machine; empty: none
+  LogScenario scenario;
 };
 
 std::string to_json(const LogHeader& header);

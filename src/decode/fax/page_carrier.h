@@ -17,7 +17,7 @@ struct PageCarrier {
   PageRate rate;
   double t0 = 0, t1 = 0;  ///< s: begin of the training, end of the carrier
   bool trained = false;
-  BitString bits;  ///< behind the training
+  BitString bits{};  ///< behind the training
   /// T.38 with error correction: frames with a good check sequence, without it, in place of the bits.
   std::vector<std::vector<std::uint8_t>> frames{};
   int bad_frames = 0;    ///< likewise

@@ -222,7 +222,7 @@ std::optional<ClaimResult> read_claim(const fs::path& folder, const Claim& claim
 
 void write_claim(const OutputFolder& folder, const ClaimResult& claim, const std::string& identity) {
   const Kept kept{identity, checksum(claim), claim};
-  folder.write(claim_name(claim.id), json_text(record::to_json(kKept, &kept)) + "\n");
+  folder.write(claim_name(claim.id), record::json_text(kKept, &kept) + "\n");
 }
 
 Totals totals(const std::vector<ClaimResult>& claims) {

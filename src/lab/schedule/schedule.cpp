@@ -7,13 +7,12 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 #include <utility>
 
 #include "driver/base/csv.h"
-#include "driver/base/json.h"
+#include "driver/base/record.h"
 #include "hostsim/cpu/critical_section.h"
 
 namespace offhook::schedule {
@@ -257,7 +256,7 @@ std::string summary_json(const ScheduleResult& result) {
   Summary summary{result.system.horizon, {}};
   for (std::size_t i = 0; i < result.entities.size(); ++i)
     summary.entities.push_back({&result.system.entities[i], &result.entities[i]});
-  return json_text(record::to_json(kSummary, &summary), 2);
+  return record::json_text(kSummary, &summary, 2);
 }
 
 }  // namespace offhook::schedule

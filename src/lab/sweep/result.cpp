@@ -193,7 +193,7 @@ std::string results_json(const Plan& plan, const std::vector<RunRow>& rows) {
   std::vector<CellResult> cells = cell_results(plan, rows);
   for (std::size_t c = 0; c < cells.size(); ++c)
     results.cells.push_back({&plan, c, std::move(cells[c]), all.subspan(c * plan.repeats, plan.repeats)});
-  return json_text(record::to_json(kSweepResults, &results), 1) + "\n";
+  return record::json_text(kSweepResults, &results, 1) + "\n";
 }
 
 }  // namespace offhook::sweep

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "driver/base/json.h"
 #include "traces/scenario/key.h"
 
 namespace offhook::sweep {
@@ -119,15 +118,15 @@ constexpr Row kRows[] = {
 constexpr record::Table kRunRow{kRows};
 
 std::string to_text(const RunRow& row) {
-  return json_text(record::to_json(kRunRow, &row));
+  return record::json_text(kRunRow, &row);
 }
 
 RunRow row_of(const std::string& text) {
   RunRow row;
   try {
-    record::from_json(kRunRow, parse_json<nlohmann::ordered_json>(text), &row);
-  } catch (const nlohmann::json::exception& e) {
-    throw config::Error(fmt::format("a run's result cannot be read: {}", in_words(e)));
+    record::from_json_text(kRunRow, text, &row);
+  } catch (const std::invalid_argument& e) {
+    throw config::Error(fmt::format("a run's result cannot be read: {}", e.what()));
   }
   return row;
 }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "driver/base/file.h"
@@ -26,13 +25,8 @@ std::string shard_name(std::uint32_t shard) {
 }
 
 std::string head(const Plan& plan, std::uint32_t shard) {
-  return nlohmann::ordered_json{{"offhook_shard", 1},
-                                {"plan", plan.hash()},
-                                {"shard", shard},
-                                {"of", plan.shards},
-                                {"runs", plan.last_run(shard) - plan.first_run(shard)}}
-             .dump() +
-         "\n";
+  return fmt::format("{{\"offhook_shard\":1,\"plan\":\"{}\",\"shard\":{},\"of\":{},\"runs\":{}}}\n", plan.hash(), shard,
+                     plan.shards, plan.last_run(shard) - plan.first_run(shard));
 }
 
 std::string foot(std::string_view bytes) {

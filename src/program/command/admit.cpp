@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "driver/base/colour.h"
-#include "driver/base/csv.h"
-#include "driver/base/json.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 #include "src/lab/advice/admission.h"
 #include "src/lab/advice/law.h"
@@ -131,10 +129,10 @@ Result result_of(const hostsim::Scenario& scenario, const A& a, const std::vecto
 
 /// One row per device at each step of the work.
 std::string as_csv(const Result& result) {
-  auto rows = nlohmann::ordered_json::array();
+  std::vector<const void*> rows;
   for (const GrowthRow& g : result.growths)
-    for (const OutcomeRow& o : g.devices) rows.push_back(record::to_json(kLine, &o));
-  return csv_table(rows);
+    for (const OutcomeRow& o : g.devices) rows.push_back(&o);
+  return record::csv_table(kLine, rows);
 }
 
 std::string by_law(const law::DeviceShare& d) {
@@ -267,7 +265,7 @@ int run(const Options& options) {
   }
   if (interrupted()) return interrupt_status();
   const Result result = result_of(scenario, admission, growths);
-  options.json.write(json_text(record::to_json(kAdmission, &result), 1));
+  options.json.write(record::json_text(kAdmission, &result, 1));
   options.csv.write(as_csv(result));
   if (!options.alone()) print(admission, growths);
   const auto lost_as_it_is = [](const law::DeviceOutcome& d) { return d.first_loss_s >= 0; };

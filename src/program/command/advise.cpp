@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "driver/base/colour.h"
-#include "driver/base/csv.h"
 #include "driver/base/file.h"
-#include "driver/base/json.h"
 #include "driver/base/output.h"
 #include "driver/base/prose.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 #include "hostsim/call/host_policies.h"
 #include "src/lab/advice/advice.h"
@@ -365,16 +363,15 @@ constexpr record::Row kRows[] = {
 void give(const Options& options, const advice::Advice& advice, const std::optional<advice::Verification>& verified,
           const OutputFolder* folder) {
   const Advised advised{advice, verified};
-  const auto out = record::to_json(kAdvised, &advised);
-  options.json.write(json_text(out, 1));
-  options.csv.write(csv_table(out.at("trials")));
+  options.json.write(record::json_text(kAdvised, &advised, 1));
+  options.csv.write(record::csv_table(kAdvised, &advised, "trials"));
   if (!options.alone()) print(advice);
   if (verified && !options.alone()) print(advice, *verified, options.verify_hours);
   if (options.verify_hours > 0 && !verified && !options.alone())
     say("verified: no run was made, because no context is sufficient\n");
   if (!options.memo.empty()) write_file(options.memo, advice_memo(advice, made_by(options)));
   if (folder != nullptr) {
-    folder->write("advice.json", json_text(out, 1) + "\n");
+    folder->write("advice.json", record::json_text(kAdvised, &advised, 1) + "\n");
     folder->write(kReportName, advice_page(advice));
     write_figures(*folder / kReportName, options.figures);
     if (!options.alone()) say("report: {}\n", (*folder / kReportName).string());

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "driver/base/terminal.h"
@@ -99,8 +98,8 @@ traces::LogHeader log_header(const Call& call, const hostsim::Scenario& scenario
     }
   }
   header.drivers.push_back({0, "modem"});
-  header.host = {{"name", scenario.host.name}};
-  header.scenario = {{"toml", config::to_toml(scenario)}};
+  header.host_name = scenario.host.name;
+  header.scenario.toml = config::to_toml(scenario);
   return header;
 }
 

@@ -7,11 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
-#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 #include "driver/card/card_memory.h"
 #include "driver/card/line_end.h"
@@ -97,7 +96,7 @@ void finish(const CardOptions& options, const CardCall& call, const FarParty& fa
                Privacy::kPrivate);
   call.add_to(summary);
   far.add_to(summary);
-  say("{}\n", Lines(json_text(record::to_json(kCardCall, &summary))));
+  say("{}\n", Lines(record::json_text(kCardCall, &summary)));
   flush_output();
 }
 

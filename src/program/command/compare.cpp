@@ -158,7 +158,7 @@ int run(const Options& options) {
     throw config::Error(e.what());
   }
   options.csv.write(comparison::to_csv(c), Privacy::kPrivate);
-  options.json.write(json_text(record::to_json(comparison::kComparison, &c), 1), Privacy::kPrivate);
+  options.json.write(record::json_text(comparison::kComparison, &c, 1), Privacy::kPrivate);
   write_page(comparison::comparison_page(c), options.html, options.figures, Privacy::kPrivate);
   const auto beyond =
       std::count_if(c.rows.begin(), c.rows.end(), [&](const comparison::Row& r) { return r.beyond(options.limit); });

@@ -11,12 +11,11 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <thread>
 
-#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 #include "src/lab/reproduce/published.h"
 #include "src/lab/sweep/parallel.h"
@@ -388,7 +387,7 @@ int Demo::run() {
       fmt::format("Verdicts that match the publication: {}", fmt::join(counted, "; "));
   report_.findings.push_back(headline +
                              ". Calibrated: a constant was fitted with these rows; independent: no constant was.");
-  const std::string json = json_text(record::to_json(kDemo, &results_), 1);
+  const std::string json = record::json_text(kDemo, &results_, 1);
   folder_.write(kSummaryName, json + "\n");
   folder_.write(kReportName, sweep_page(report_));
   options_.json.write(json);

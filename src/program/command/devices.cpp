@@ -4,9 +4,8 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "driver/base/json.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 #include "src/program/command/program.h"
 #include "src/program/command/results.h"
@@ -26,9 +25,7 @@ constexpr record::Row kRows[] = {
 int run(const TextOutput& json) {
   const std::vector<CardDevice> devices = card_devices();
   if (json.asked()) {
-    auto all = nlohmann::ordered_json::array();
-    for (const CardDevice& d : devices) all.push_back(record::to_json(kCardDevice, &d));
-    json.write(json_text(all, 1));
+    json.write(record::json_text(kCardDevice, record::subjects(devices), 1));
     if (json.alone()) return kOk;
   }
   Table table;

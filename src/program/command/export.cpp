@@ -6,11 +6,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <optional>
 
-#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 #include "src/measure/kernel_recording.h"
 #include "src/program/command/program.h"
@@ -44,8 +43,8 @@ std::string kernel_file(const Options& options) {
 std::int64_t to_log_clock(const Options& options, const traces::LogHeader& header, const traces::KernelTraceText& trace,
                           const std::string& file) {
   if (options.kernel_offset_ns) return *options.kernel_offset_ns;
-  const auto clock = header.scenario.find("clock");
-  if (clock == header.scenario.end())
+  const std::optional<traces::LogClock>& clock = header.scenario.clock;
+  if (!clock)
     throw std::runtime_error(
         fmt::format("{}: not the log of a live call: it has no clock to align {} with", options.in, file));
   if (const auto offset = traces::to_log_clock(*clock, trace.clock)) return *offset;
@@ -106,7 +105,7 @@ int run_export(const Options& options) {
   }
   out.close();
   const Ending& ending = done.log = log.ending();
-  options.json.write(json_text(record::to_json(kExport, &done)));
+  options.json.write(record::json_text(kExport, &done));
   // The log of a killed process is complete up to its end. A damaged log may lack any events.
   if (ending.truncated) say(stderr, "offhook: {}\n", ending.message);
   if (!ending.complete && !ending.truncated)

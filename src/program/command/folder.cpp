@@ -7,12 +7,11 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "driver/base/file.h"
-#include "driver/base/json.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 #include "dsp/link/lapm.h"
 #include "hostsim/call/modem_config.h"
@@ -31,7 +30,6 @@
 namespace offhook::command {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -60,8 +58,7 @@ Settings settings_of(const hostsim::Scenario& scenario, bool kernel) {
 }
 
 bool is_live(const traces::LogHeader& header) {
-  const auto live = header.scenario.find("live");
-  return live != header.scenario.end() && *live == true;
+  return header.scenario.live;
 }
 
 CallReport call_report(const LogContents& log) {
@@ -69,10 +66,9 @@ CallReport call_report(const LogContents& log) {
   for (const traces::LogEntity& entity : log.header.entities) call.entities[entity.id] = entity.name;
   if (is_live(log.header)) {
     call.title = "Live call";
-    if (const auto context = log.header.scenario.find("context");
-        context != log.header.scenario.end() && context->is_string()) {
-      call.title += ": " + context->get<std::string>();
-      call.settings.emplace_back("context", context->get<std::string>());
+    if (const std::string& context = log.header.scenario.context; !context.empty()) {
+      call.title += ": " + context;
+      call.settings.emplace_back("context", context);
     }
     call.host = measure::host_in_words(log.header.host);
   }
@@ -112,10 +108,9 @@ RunSummary read_summary(const fs::path& file) {
   }
   RunSummary summary;
   try {
-    const Json json = with_memory_for(file, [&] { return parse_json<Json>(read_file(file, kMostTextBytes)); });
-    record::from_json(kRunSummary, json, &summary);
-  } catch (const Json::exception& e) {
-    throw config::Error(fmt::format("{}: not the summary of a run: {}", file.string(), in_words(e)));
+    with_memory_for(file, [&] { record::from_json_text(kRunSummary, read_file(file, kMostTextBytes), &summary); });
+  } catch (const std::invalid_argument& e) {
+    throw config::Error(fmt::format("{}: not the summary of a run: {}", file.string(), e.what()));
   }
   return summary;
 }
@@ -241,7 +236,7 @@ RunSummary summarise(const hostsim::Scenario& scenario, const CallOutcome& outco
                      const std::optional<CallOutcome>& reference) {
   const LogContents log = read_log(folder / kLogName);
   const RunSummary summary = summary_of(scenario, outcome, log, reference);
-  folder.write(kSummaryName, json_text(record::to_json(kRunSummary, &summary), 1) + "\n");
+  folder.write(kSummaryName, record::json_text(kRunSummary, &summary, 1) + "\n");
   export_trace(folder);
   folder.write(kReportName, call_page(call_report(log, scenario, summary), log.figures));
   return summary;

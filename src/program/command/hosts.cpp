@@ -4,11 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "driver/base/csv.h"
 #include "driver/base/fit.h"
-#include "driver/base/json.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 #include "src/program/command/guide.h"
 #include "src/program/command/results.h"
@@ -88,10 +86,8 @@ int run(const Options& options) {
       options.host.empty() ? config::data_names("hosts") : std::vector<std::string>{options.host};
   std::vector<Host> hosts;
   for (const std::string& name : names) hosts.push_back(read_host(name));
-  auto all = nlohmann::ordered_json::array();
-  for (const Host& host : hosts) all.push_back(record::to_json(kHost, &host));
-  options.json.write(json_text(all, 1));
-  options.csv.write(csv_table(all));
+  options.json.write(record::json_text(kHost, record::subjects(hosts), 1));
+  options.csv.write(record::csv_table(kHost, record::subjects(hosts)));
   if (options.json.alone() || options.csv.alone()) return kOk;
   if (!options.host.empty()) {
     say("{}: {}\n", options.host, config::in_words(hosts.front().source));

@@ -8,11 +8,10 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
-#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 #include "driver/kernel/kernel_modem.h"
 #include "driver/kernel/kernel_transfer.h"
@@ -162,8 +161,8 @@ class KernelCall {
       traces::LogHeader header;
       header.drivers = {{kKernelDriverId, "kernel modem"}};
       header.host = measure::host_description();
-      header.scenario["clock"] = traces::live_clock();
-      header.scenario["context"] = transfer_->context().str();
+      header.scenario.clock = traces::live_clock();
+      header.scenario.context = transfer_->context().str();
       log_.emplace(OutputFile(options.log, Privacy::kPrivate, Appears::kAtOnce), traces::to_json(header));
     }
   }
@@ -231,7 +230,7 @@ int run(const Options& options) {
                Privacy::kPrivate);
   }
   const KernelCallResult result = call.result();
-  say("{}\n", Lines(json_text(record::to_json(kKernelCall, &result))));
+  say("{}\n", Lines(record::json_text(kKernelCall, &result)));
   if (interrupted()) return interrupt_status();
   return whole ? kOk : kInsufficient;
 }

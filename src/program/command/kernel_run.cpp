@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
@@ -52,7 +51,7 @@ traces::LogHeader log_header(const hostsim::Scenario& scenario) {
   traces::LogHeader header;
   header.drivers.push_back({kKernelDriverId, "kernel modem"});
   header.host = measure::host_description();
-  header.scenario = {{"toml", config::to_toml(scenario)}, {"host", "kernel"}, {"clock", traces::live_clock()}};
+  header.scenario = {.toml = config::to_toml(scenario), .host = "kernel", .clock = traces::live_clock()};
   return header;
 }
 

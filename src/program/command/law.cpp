@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <thread>
 
-#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 #include "src/lab/advice/check.h"
 #include "src/lab/advice/experiment.h"
@@ -375,13 +374,13 @@ int check(const Options& options) {
     result.unexplained += !law::explained(c.agreement);
     if (c.agreement != law::Agreement::kEqual) result.differing.push_back(c);
   }
-  options.json.write(json_text(record::to_json(kLawCheck, &result), 1));
+  options.json.write(record::json_text(kLawCheck, &result, 1));
   if (!options.json.alone()) {
     say("{} random devices, seed {}: the longest period that the law grants, and one tick more, by simulation\n",
         result.devices, options.seed);
     for (const auto& [kind, n] : result.kinds) say("  {:>6}  {}\n", n, to_string(kind));
     say("  (no reservation with that X is sufficient for {} of them)\n", result.none);
-    for (const law::CheckedDevice& d : result.differing) say("  {}\n", Lines(record::to_json(kChecked, &d).dump()));
+    for (const law::CheckedDevice& d : result.differing) say("  {}\n", Lines(record::json_text(kChecked, &d)));
   }
   return result.unexplained == 0 ? kOk : kInsufficient;
 }
@@ -408,7 +407,7 @@ int run(const Options& options) {
   }
   if (output) {
     output->write("law.csv", csv(report));
-    output->write("law.json", json_text(record::to_json(kLaw, &report), 1) + "\n");
+    output->write("law.json", record::json_text(kLaw, &report, 1) + "\n");
     output->write(kReportName, law_page(report));
   }
   if (output) {
@@ -417,7 +416,7 @@ int run(const Options& options) {
     write_page(law_page(report), "", options.figures);
   }
   options.csv.write(csv(report));
-  options.json.write(json_text(record::to_json(kLaw, &report), 1));
+  options.json.write(record::json_text(kLaw, &report, 1));
   if (options.csv.alone() || options.json.alone()) return kOk;
   print(report);
   if (!folder.empty()) say("report: {}\n", (folder / kReportName).string());

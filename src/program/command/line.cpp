@@ -12,11 +12,10 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <numbers>
 #include <utility>
 
-#include "driver/base/json.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 #include "driver/context/live_context.h"
 #include "driver/live/shared_card.h"
@@ -390,7 +389,7 @@ int run(const Options& options) {
   ran.seconds = static_cast<double>(passed) / kRateHz;
   ran.calls = exchange.calls();
   ran.host = measure::describe_host();
-  options.json.write(json_text(record::to_json(kLine, &ran), 1));
+  options.json.write(record::json_text(kLine, &ran, 1));
   if (!options.json.alone()) say("{:.1f} s; {} bursts were more than 1 ms late\n", ran.seconds, ran.bursts_late);
   return interrupted() ? interrupt_status() : kOk;
 }

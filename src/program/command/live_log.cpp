@@ -13,7 +13,7 @@ std::unique_ptr<traces::LogWriter> make_live_log(OutputFile file, std::uint16_t 
   traces::LogHeader header;
   header.drivers.push_back({driver, "modem"});
   header.host = measure::host_description();
-  header.scenario = {{"context", context}, {"live", true}, {"clock", traces::live_clock()}};
+  header.scenario = {.context = context, .live = true, .clock = traces::live_clock()};
   return std::make_unique<traces::LogWriter>(std::move(file), traces::to_json(header));
 }
 

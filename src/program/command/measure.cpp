@@ -16,8 +16,8 @@
 #include <map>
 #include <stdexcept>
 
-#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 #include "src/lab/advice/law.h"
 #include "src/lab/reproduce/published.h"
@@ -113,7 +113,7 @@ void write_hgrm_into_folder(const MeasureOptions& options, const std::string& na
 
 int finish_measure(const MeasureOptions& options, const record::Table& table, const void* result,
                    std::int64_t over_ns) {
-  options.json.write(json_text(record::to_json(table, result), 1));
+  options.json.write(record::json_text(table, result, 1));
   flush_output();
   if (over_ns > 0 && options.threshold.size() > 1) {
     setenv("OFFHOOK_US", fmt::format("{:.3f}", us_of(double(over_ns))).c_str(), 1);

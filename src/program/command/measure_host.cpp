@@ -185,7 +185,7 @@ int run(const Options& options) {
     }
   }
   if (!options.html.empty() || !options.figures.empty())
-    write_page(host_page(record::to_json(kMeasureHost, &m)), options.html, options.figures);
+    write_page(host_page(kMeasureHost, &m), options.html, options.figures);
   if (!options.common->json.alone()) print(m);
   return finish_measure(*options.common, kMeasureHost, &m);
 }

@@ -50,7 +50,7 @@ int run(MeasureOptions options, const std::vector<std::string>& contexts, const 
       profile.threads.push_back({context});
   }
   const std::vector<measure::MeasuredContext> wanted = profile.threads;
-  const auto host = measure::host_description();  // before the loads exist
+  const measure::HostDescription host = measure::describe_host();  // before the loads exist
   catch_interrupts();
   for (const measure::LoadKind* kind : chosen_loads(options)) {
     for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 #include "driver/context/context_spec.h"
 #include "src/measure/kernel_recording.h"
@@ -120,13 +119,14 @@ std::vector<std::string> serve(const Channels& channels, const Options& options,
 
 void write_results(const Channels& channels, const Options& options) {
   const bool several = channels.size() > 1;
-  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  std::vector<const void*> results;
   for (const auto& c : channels) {
     if (!c->gone()) c->end();
     if (several) c->result.card = c->address();
-    results.push_back(record::to_json(kModemSummary, &c->result));
+    results.push_back(&c->result);
   }
-  options.json.write(json_text((several ? results : results.front()), 1));
+  options.json.write(several ? record::json_text(kModemSummary, results, 1)
+                             : record::json_text(kModemSummary, results.front(), 1));
   if (options.json.alone()) return;
   for (const auto& c : channels) {
     if (several) say("\n{} ({})\n", c->name(), c->address());

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "driver/base/json.h"
+#include "driver/base/record.h"
 #include "driver/session/devices.h"
 #include "driver/session/session.h"
 #include "driver/sip/sip_line.h"
@@ -71,7 +71,7 @@ void Channel::end() {
   dce_.reset();
   close();
   if (!folder_) return;
-  folder_->write(kSummaryName, json_text(record::to_json(kModemSummary, &result), 1) + "\n");
+  folder_->write(kSummaryName, record::json_text(kModemSummary, &result, 1) + "\n");
   report_live(*folder_);
 }
 

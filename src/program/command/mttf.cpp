@@ -9,14 +9,12 @@
 #include <cmath>
 #include <filesystem>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <thread>
 
-#include "driver/base/csv.h"
 #include "driver/base/file.h"
-#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 #include "hostsim/call/host_policies.h"
 #include "src/lab/advice/advice.h"
@@ -36,7 +34,6 @@ namespace {
 
 using hostsim::LatencyDistribution;
 using hostsim::Modality;
-using nlohmann::ordered_json;
 
 struct Options {
   std::string source, tasks, device, context = "DPC", html, figures;
@@ -57,10 +54,11 @@ std::string time_text(double seconds) {
 }
 
 /// @param rows  key of the rows for the CSV
-void deliver(const Options& options, const ordered_json& result, const char* rows) {
-  options.json.write(json_text(result, 2));
-  options.csv.write(csv_table(result.at(rows)));
-  if (!options.html.empty() || !options.figures.empty()) write_page(mttf_page(result), options.html, options.figures);
+void deliver(const Options& options, const record::Table& table, const void* result, const char* rows) {
+  options.json.write(record::json_text(table, result, 2));
+  options.csv.write(record::csv_table(table, result, rows));
+  if (!options.html.empty() || !options.figures.empty())
+    write_page(mttf_page(table, result), options.html, options.figures);
 }
 
 bool to_people(const Options& options) {
@@ -304,7 +302,7 @@ int run_buffers(const Options& options) {
     cell.every_s = mttf_s(latency, cell.b);
     if (options.slot_us > 0) cell.slots.emplace(cell.run, options.slot_us);
   }
-  deliver(options, record::to_json(kMttf, &result), "bufferings");
+  deliver(options, kMttf, &result, "bufferings");
   if (!to_people(options)) return kOk;
   print_source(result.source);
   print_cells(result.cells);
@@ -416,7 +414,7 @@ int run_tasks(const Options& options) {
     for (std::size_t i = 0; i < runs.size(); i++) result.tasks.push_back({file.computations[i], times[i], runs[i]});
   }
   if (interrupted()) return interrupt_status();
-  deliver(options, record::to_json(kMttfTasks, &result), "computations");
+  deliver(options, kMttfTasks, &result, "computations");
   if (to_people(options)) print_tasks(options, result);
   return kOk;
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
-#include "driver/base/json.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 #include "src/program/command/figures.h"
 #include "src/program/command/folder.h"
@@ -30,7 +28,7 @@ int report(const Options& options) {
   const std::filesystem::path in = options.in;
   const Made made{is_sweep_folder(in) ? report_sweep(in, options.html) : report_run(in, options.html)};
   write_figures(made.page, options.figures);
-  options.json.write(json_text(record::to_json(kReport, &made)));
+  options.json.write(record::json_text(kReport, &made));
   if (!options.json.alone()) say("{}\n", made.page);
   return kOk;
 }

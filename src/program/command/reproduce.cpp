@@ -6,12 +6,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 
-#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 #include "src/lab/reproduce/results.h"
 #include "src/lab/reproduce/sensitivity.h"
@@ -181,11 +180,11 @@ std::optional<reproduce::Effect> effect_of_perturbation(const std::vector<reprod
 
 /// Writes results.json, results.csv and the page, and the first two again if requested.
 void write_results(const OutputFolder& folder, const reproduce::Results& results, const Options& options) {
-  const auto out = record::to_json(reproduce::kResults, &results);
-  const std::string json = json_text(out, 1) + "\n", csv = reproduce::to_csv(results.claims);
+  const std::string json = record::json_text(reproduce::kResults, &results, 1) + "\n";
+  const std::string csv = reproduce::to_csv(results.claims);
   folder.write("results.json", json);
   folder.write("results.csv", csv);
-  folder.write(kReportName, reproduce_page(out));
+  folder.write(kReportName, reproduce_page(reproduce::kResults, &results));
   options.json.write(json);
   options.csv.write(csv);
 }

@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "driver/base/colour.h"
 #include "driver/base/file.h"
-#include "driver/base/json.h"
 #include "driver/base/output.h"
 #include "driver/base/prose.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 #include "src/lab/sweep/plan.h"
 #include "src/program/command/figures.h"
@@ -237,7 +236,7 @@ int run(const Options& options) {
   const std::optional<CallOutcome> reference = reference_call(options, scenario, runner, outcome);
   const RunSummary summary = summarise(scenario, outcome, folder, reference);
   write_figures(folder / kReportName, options.figures);
-  options.json.write(json_text(record::to_json(kRunSummary, &summary), 1));
+  options.json.write(record::json_text(kRunSummary, &summary, 1));
   if (!options.json.alone()) {
     print_table(summary, scenario);
     say("\n{}\n", Coloured(stdout, tone_of_call(summary), summary.headline));

@@ -4,12 +4,11 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "driver/base/file.h"
-#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 #include "src/lab/sweep/shard.h"
 #include "src/lab/sweep/slurm.h"
@@ -125,7 +124,7 @@ void print_results(const sweep::Plan& plan, const std::vector<sweep::CellResult>
   write_figures(folder / kReportName, options.figures);
   if (options.csv.asked()) options.csv.write(read_file(folder / "results.csv"));
   const Printed printed{(folder / "results.json").string(), (folder / kReportName).string(), plan, cells};
-  options.json.write(json_text(record::to_json(kSweepPrinted, &printed), 1));
+  options.json.write(record::json_text(kSweepPrinted, &printed, 1));
   if (options.quiet()) return;
   constexpr std::size_t kMostRows = 60;
   Table table;
@@ -175,7 +174,7 @@ int plan_sweep(const Options& options) {
   const fs::path slurm = folder / sweep::kSlurmName;
   output.write(sweep::kSlurmName, sweep::slurm_script(fs::absolute(folder), plan.shards));
   const Planned planned{plan, folder.string(), slurm.string()};
-  options.json.write(json_text(record::to_json(kSweepPlanned, &planned), 1));
+  options.json.write(record::json_text(kSweepPlanned, &planned, 1));
   if (options.json.alone()) return kOk;
   say("plan {}: {} cells, {} runs, {} shards, {} combinations skipped\n", plan.hash(), plan.cells.size(), plan.runs(),
       plan.shards, plan.left_out);
@@ -200,7 +199,7 @@ int run_shard(const Options& options) {
   if (!run_shards(OutputFolder(options.out, OutputFolder::Use::kShared), plan, {shard}, options))
     return say_interrupted(options.out);
   const ShardDone done{shard, of, sweep::shard_path(options.out, shard).string(), was_done};
-  options.json.write(json_text(record::to_json(kSweepShard, &done)));
+  options.json.write(record::json_text(kSweepShard, &done));
   if (!options.json.alone()) say("shard {} of {}: {}{}\n", shard, of, done.file, was_done ? " (already done)" : "");
   return kOk;
 }

@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 #include "src/program/command/program.h"
 #include "src/program/command/results.h"
@@ -111,7 +110,7 @@ int run(const Options& options) {
     say("{}: {:.3f} s, {} CPUs\n", recorded.origin, recorded.seconds, recorded.cpus.size());
     for (const Cpu& cpu : recorded.cpus) print(cpu);
   }
-  options.json.write(json_text(record::to_json(kTrace, &recorded), 1));
+  options.json.write(record::json_text(kTrace, &recorded, 1));
   return kOk;
 }
 

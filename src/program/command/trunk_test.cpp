@@ -5,9 +5,7 @@
 #include <poll.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "driver/base/json.h"
 #include "driver/base/printable.h"
 #include "driver/base/record.h"
 #include "driver/base/terminal.h"
@@ -142,8 +140,7 @@ int run(const Options& options) {
   catch_interrupts();
   if (!options.html.empty()) expect_writable(options.html);
   const measure::TrunkResult r = test_places(options);
-  const nlohmann::ordered_json json = record::to_json(measure::kTrunkResult, &r);
-  options.json.write(json_text(json, 1));
+  options.json.write(record::json_text(measure::kTrunkResult, &r, 1));
   if (!options.html.empty() || !options.figures.empty())
     write_page(trunk_page(r, places(options)), options.html, options.figures);
   if (!options.json.alone()) {

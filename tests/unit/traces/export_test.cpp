@@ -28,7 +28,7 @@ LogHeader names() {
   LogHeader header;
   header.entities = {{0, 0, "card isr", "interrupt"}, {0, 1, "modem, \"soft\"", "thread"}};
   header.drivers = {{1, "near"}};
-  header.host = {{"name", "nt2000"}};
+  header.host_name = "nt2000";
   return header;
 }
 
@@ -320,19 +320,20 @@ TEST_F(Export, PerfettoLaysTheKernelsEventsOnTheLogsClock) {
 }
 
 TEST(LogClock, KnowsTheKernelsOtherClocksAndRefusesTheRest) {
-  const nlohmann::json clock = {{"name", "mono"}, {"offsets_ns", {{"boot", 500}, {"mono_raw", -20}}}};
+  const LogClock clock{"mono", {{"boot", 500}, {"mono_raw", -20}}};
   EXPECT_EQ(to_log_clock(clock, "mono"), 0);
   EXPECT_EQ(to_log_clock(clock, "boot"), -500);
   EXPECT_EQ(to_log_clock(clock, "mono_raw"), 20);
   for (const char* unknown : {"local", "x86-tsc", ""}) EXPECT_EQ(to_log_clock(clock, unknown), std::nullopt);
-  EXPECT_EQ(to_log_clock(nlohmann::json::object(), "mono"), std::nullopt);
-  EXPECT_EQ(to_log_clock({{"name", "mono"}, {"offsets_ns", 3}}, "boot"), std::nullopt);
+  EXPECT_EQ(to_log_clock(LogClock{}, "mono"), std::nullopt);
+  const LogHeader odd = parse_log_header(R"({"scenario": {"clock": {"name": "mono", "offsets_ns": 3}}})");
+  EXPECT_EQ(to_log_clock(odd.scenario.clock.value(), "boot"), std::nullopt);
 }
 
 TEST(LogClock, LiveOffsetsGoThroughTheHeader) {
   LogHeader header;
-  header.scenario["clock"] = live_clock();
-  const nlohmann::json clock = parse_log_header(to_json(header)).scenario.at("clock");
+  header.scenario.clock = live_clock();
+  const LogClock clock = parse_log_header(to_json(header)).scenario.clock.value();
   EXPECT_EQ(to_log_clock(clock, "mono"), 0);
   // CLOCK_BOOTTIME counts while the machine sleeps: it is never behind.
   ASSERT_TRUE(to_log_clock(clock, "boot").has_value());

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "driver/base/json.h"
 
 using namespace offhook;
 using testing::Contains;
@@ -74,7 +77,7 @@ TEST_F(HostDescription, ReadsWhatDecidesLatency) {
 
 TEST_F(HostDescription, WhatAMachineDoesNotTellIsSaidInWordsAndNothingIsLeftOut) {
   put("sys/devices/system/cpu/nohz_full", "(null)\n");  // as on kernels without nohz_full=
-  const auto bare = described(root_), here = measure::host_description();
+  const auto bare = described(root_), here = parse_json<nlohmann::ordered_json>(measure::host_description());
   EXPECT_EQ(bare.at("nohz_full_cpus"), "none");
   EXPECT_EQ(bare.at("governor"), "none: no cpufreq driver");
   EXPECT_EQ(bare.at("clock_source"), "unknown");
@@ -84,9 +87,9 @@ TEST_F(HostDescription, WhatAMachineDoesNotTellIsSaidInWordsAndNothingIsLeftOut)
 
 TEST_F(HostDescription, InWordsKeepsTheOrderAndWhatItDoesNotKnow) {
   const nlohmann::json of_a_log = described(root_);  // sorted by key, like a log's header
-  const auto words = measure::host_in_words(of_a_log);
+  const auto words = measure::host_in_words(of_a_log.dump());
   EXPECT_EQ(words.size(), of_a_log.size());
   EXPECT_EQ(words.front().first, "kernel");
-  EXPECT_THAT(measure::host_in_words({{"tick, Hz", 250}, {"kernel", "6.1"}}),
+  EXPECT_THAT(measure::host_in_words(R"({"tick, Hz": 250, "kernel": "6.1"})"),
               testing::ElementsAre(Pair("kernel", "6.1"), Pair("tick, Hz", "250")));
 }

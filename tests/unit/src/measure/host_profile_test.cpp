@@ -23,8 +23,15 @@ HostProfile profile() {
   return p;
 }
 
-const nlohmann::ordered_json kHost = {
-    {"cpu", "a CPU"}, {"kernel", "Linux 6.12.1 #1 SMP PREEMPT_RT"}, {"real_time_kernel", "yes"}, {"tick_hz", 1000}};
+HostDescription host(const char* kernel, const char* real_time) {
+  HostDescription h;
+  h.cpu = "a CPU";
+  h.kernel = kernel;
+  h.real_time_kernel = real_time;
+  h.tick_hz = 1000;
+  return h;
+}
+const HostDescription kHost = host("Linux 6.12.1 #1 SMP PREEMPT_RT", "yes");
 
 hostsim::HostLatencies latencies(const std::string& text) {
   config::Document document = config::Document::parse(text, "mine.toml");
@@ -53,7 +60,9 @@ TEST(HostProfile, SaysItsGradeItsCommandAndWhatIsAssumed) {
 }
 
 TEST(HostProfile, AMachineThatDoesNotTellItsTickHasItAssumed) {
-  const std::string text = to_host_file(profile(), {{"cpu", "quoted \"CPU\""}, {"tick_hz", "unknown"}});
+  HostDescription untold;
+  untold.cpu = "quoted \"CPU\"";
+  const std::string text = to_host_file(profile(), untold);
   config::Document document = config::Document::parse(text, "mine.toml");
   EXPECT_THAT(config::take_host_source(document).assumed, testing::StartsWith("tick_hz, "));
   EXPECT_THAT(text, testing::HasSubstr("threaded_interrupts = false\n"));
@@ -61,7 +70,7 @@ TEST(HostProfile, AMachineThatDoesNotTellItsTickHasItAssumed) {
 
 TEST(HostProfile, HasTheSchedulerOfItsKernel) {
   const auto with = [](const char* kernel, const char* real_time) {
-    return to_host_file(profile(), {{"kernel", kernel}, {"real_time_kernel", real_time}});
+    return to_host_file(profile(), host(kernel, real_time));
   };
   EXPECT_THAT(with("Linux 6.1.0-31-amd64 #1", "no"), testing::HasSubstr("scheduler = \"linux\"\n"));
   EXPECT_THAT(with("Linux 6.6.1 #1", "no"), testing::HasSubstr("scheduler = \"linux-6.6\"\n"));

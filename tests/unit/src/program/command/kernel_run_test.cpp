@@ -83,7 +83,7 @@ TEST(KernelRun, TheFileThatTheScenarioNamesArrivesAndTakesTheLinesTime) {
   CallSinks sinks;
   sinks.header = [&](const traces::LogHeader& header) {
     ++headers;
-    EXPECT_EQ(header.scenario.at("host"), "kernel");
+    EXPECT_EQ(header.scenario.host, "kernel");
   };
   sinks.events = [&](std::span<const oh_event> taken, std::uint64_t) { events += taken.size(); };
   sinks.received = [&](std::span<const std::uint8_t> octets) { received += octets.size(); };
