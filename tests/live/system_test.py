@@ -1,21 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The systemd unit and the udev rule: a modem as a service, and one that starts when a USB sound card is plugged in.
-Also malicious configuration files and device ids.
+Also malicious configuration files and device ids, and a pool of answering modems as a service.
 
-Usage: system_test.py OFFHOOK service|attack. It writes to /etc and /usr/bin, so it goes on in the virtual machine only
+Usage: system_test.py OFFHOOK service|attack|pool. It writes to /etc and /usr/bin, so it goes on in the virtual machine only
 (`./dev vm --systemd`), where QEMU plugs in the sound card. Skipped (77), with the reason, elsewhere and without udev.
 """
 import grp
 import hashlib
 import os
 import pathlib
+import re
 import shutil
+import signal
+import socket
 import stat
 import subprocess
 import sys
+import uuid
 
 from live import fail, hear, say, wait_for
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../network"))
+from network import Exchange, NetworkBench, free_ports, settle  # noqa: E402
 
 SYSTEM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../system")
 
@@ -193,8 +200,78 @@ def attack():
         held(name, before)
 
 
+POOL, CALLS = "offhook-pool@lab", "/var/lib/offhook-pool-lab/calls"
+
+
+def pool_call(bench, listener, exchange, port, tty):
+    """A call to the service, which joins it to a TCP server; the server ends it. @return the log of the call"""
+    before = set(os.listdir(CALLS)) if os.path.isdir(CALLS) else set()
+    os.write(tty, b"ATD\r")
+    exchange.pass_on(exchange.accept(), exchange.connect(port, uuid.uuid4().bytes))
+    hear(tty, b"CONNECT ", 120)
+    settle(tty)
+    server, _ = listener.accept()
+    server.settimeout(120)
+    os.write(tty, b"from the caller")
+    heard = b""
+    while heard != b"from the caller" and (more := server.recv(100)):
+        heard += more
+    server.sendall(b"from the server")
+    server.shutdown(socket.SHUT_WR)
+    if b"from the server" not in hear(tty, b"NO CARRIER", 120) or heard != b"from the caller":
+        fail(f"the server heard {heard!r}")
+    server.close()
+    wait_for(lambda: len(set(os.listdir(CALLS)) - before) == 1, "event log of the call", 60)
+    log = os.path.join(CALLS, *(set(os.listdir(CALLS)) - before))
+    run(bench.offhook, "report", "export", log, "--csv", bench.path("events.csv"))
+    return log
+
+
+def pool():
+    """A call; the configuration and the log are nobody else's; kill -9, and the next call is taken; a stop ends the service."""
+    listener, (port,) = socket.create_server(("127.0.0.1", 0)), free_ports(1, socket.SOCK_STREAM)
+    listener.settimeout(120)
+    configuration = pathlib.Path("/etc/offhook/pool-lab.conf")
+    configuration.write_text(f"ADDRESS=audiosocket::{port},listen\n"
+                             f"OPTIONS=--lines 1 --tcp 127.0.0.1:{listener.getsockname()[1]} --log {CALLS}\n", encoding="ascii")
+    configuration.chmod(0o600)
+
+    def process():
+        return run("systemctl", "show", "--value", "-p", "MainPID", POOL).strip()
+
+    def listening():
+        return re.search(rf":{port}\b", run("ss", "-Hltn")) is not None
+
+    run("systemctl", "start", POOL)
+    wait_for(listening, "the pool's port", 60)
+    with NetworkBench(sys.argv[1]) as bench:
+        exchange = Exchange()
+        _, tty = bench.modem(f"audiosocket:127.0.0.1:{exchange.port}", "caller")
+        say(tty, b"ATE0X3+MS=V22B", seconds=20)
+        log = pool_call(bench, listener, exchange, port, tty)
+        print("a call:", log, flush=True)
+        for what in (f"cat {configuration}", f"cat {log}", f"ls {CALLS}", f"kill -KILL {process()}",
+                     f"head -c 1 /proc/{process()}/environ", f"systemctl stop {POOL}"):
+            if as_user(65534, what) == 0:
+                fail(f"another user may: {what}")
+            print("refused:", what, flush=True)
+        if (user := os.stat(f"/proc/{process()}").st_uid) == 0:
+            fail("the pool runs as root")
+        scheduling = run("chrt", "-a", "-p", process())
+        if "SCHED_FIFO" not in scheduling:
+            fail(f"no thread of user {user} is in SCHED_FIFO: {scheduling}")
+        killed = process()
+        os.kill(int(killed), signal.SIGKILL)
+        wait_for(lambda: process() not in (killed, "0") and listening(), "the restarted pool", 60)
+        print("a call after kill -9:", pool_call(bench, listener, exchange, port, tty), flush=True)
+    run("systemctl", "stop", POOL)
+    if (state := active(POOL)) != "inactive" or listening():
+        fail(f"after stop, the unit is {state}")
+
+
 shutil.copy(sys.argv[1], "/usr/bin/offhook")
-for folder, name in (("/etc/systemd/system", "offhook-modem@.service"), ("/etc/systemd/system", "offhook-awake@.service"), ("/etc/udev/rules.d", "70-offhook.rules")):
+for folder, name in (("/etc/systemd/system", "offhook-modem@.service"), ("/etc/systemd/system", "offhook-awake@.service"),
+                     ("/etc/systemd/system", "offhook-pool@.service"), ("/etc/udev/rules.d", "70-offhook.rules")):
     os.makedirs(folder, exist_ok=True)
     shutil.copy(os.path.join(SYSTEM, name), folder)
 os.makedirs("/etc/offhook", exist_ok=True)
@@ -203,5 +280,5 @@ for card in ("plain", "Audio"):
         file.write("CARD=null\n")  # QEMU's sound card does not support 8000 Hz
 run("systemctl", "daemon-reload")
 run("systemctl", "start", "systemd-udevd")
-{"service": service, "attack": attack}[sys.argv[2]]()
+{"service": service, "attack": attack, "pool": pool}[sys.argv[2]]()
 print("all passed")
