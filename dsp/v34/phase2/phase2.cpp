@@ -24,6 +24,11 @@ constexpr int kHear = ms(575);
 // known, and the same answer modem ends the call if the tone does not come within 2.8 s.
 constexpr int kFewWindows = 2;
 constexpr double kLoudNoiseDbm0 = -48;
+// In a retrain, a far end may take a second of silence for a lost line, and end the call. From this end's reversal to its
+// tone it hears nothing for a round trip and the time of L1 and L2. L2 is then received as long as the second allows, or
+// not at all: "may then receive" (11.2.1.1.5, V.90 9.2.1.1.5).
+constexpr int kMostSilence = ms(1000);
+constexpr int kAllWindows = 5;
 constexpr int kSettle = ms(20);  // part of L2 that is skipped: channel and detector delays
 
 // A tone counts as detected after kSeenMs; shorter ones are runs of zeros in INFO0. A reversal is accepted if the tone
@@ -40,8 +45,10 @@ constexpr float kRetrainMs = RetrainDetector::kLeastMs;  // 11.5.1.2, 11.5.2.2
 // A far end that repeats INFO0 without acknowledging this end's may be waiting for this end's tone, as this end waits
 // for the far tone. The Recommendation sets no limit for that. INFO0 is repeated long enough for itself and its answer
 // over a round trip of 1.2 s. Then this end sends its tone, for the time that the far end's tone and its reversal need.
+constexpr int kLongTrip = ms(1200);
 constexpr int kInfo0Most = ms(2000);
 constexpr int kInfo0Rest = ms(3000);
+constexpr int kInfo0Length = static_cast<int>(Info0::kBits * 8000 / kDpskBaud);
 
 // Time-outs of 11.2.2; the round trip is added where required.
 constexpr int kCallSecondReversal = ms(2000);  // 11.2.2.1.2, from the first reversal
@@ -102,6 +109,7 @@ const Phase2::Table& Phase2::transitions() {
       {in(kInfo1),      kSentInfo,     &P::calls,         &P::await_info1a,      kInfo1,      "11.2.1.1.8"},
       {in(kInfo1),      kFarInfo1,     &P::calls,         &P::take_info1a,       kDone,       "11.2.1.1.9"},
       {in(kInfo1),      kFarInfo1aV90, nullptr,           &P::take_info1a_v90,   kDone,       "V.90 9.2.1.1"},
+      {in(kInfo1),      kTimeout,      &P::calls_refusing, &P::retrain_unheeded, kRetrain,    "ours"},
       {in(kInfo1),      kTimeout,      &P::calls,         nullptr,               kNoInfo1,    "11.2.2.1.5"},
       // the answer modem
       {in(kFirstTone),  kFarTone,      &P::answers_after_50_ms, &P::reverse_first, kReversed, "11.2.1.2.3"},
@@ -171,7 +179,11 @@ void Phase2::enter(State state) {
 void Phase2::start() {
   has_far_info0_ = hurries_ = false;
   heard_at_ = -1;
-  info0_since_ = now_ - (kInfo0Most + kInfo0Rest);
+  // An INFO0 that repeats the first one answers this end's INFO0 only after a round trip. Before, the far end cannot
+  // have heard it, and repeats for another reason.
+  info0_end_ = now_ + kInfo0Length;
+  info0_since_ = info0_end_ + kLongTrip - (kInfo0Most + kInfo0Rest);
+  far_again_at_ = 0;
   may_be_short_ = config_.v92 && config_.short_phase2;
   far_peak_ = 0;
   send_info0(false);
@@ -294,8 +306,9 @@ void Phase2::put_info0(const DpskDecision& decision) {
   // and only finishes the sequence.
   if (outcome_.far_info0.acknowledge) {
     handle(Event::kFarHasInfo0);
-  } else if (!first && !info0_rests()) {
-    handle(Event::kFarLacksInfo0);
+  } else if (!first) {
+    if (far_again_at_ == 0) far_again_at_ = now_;
+    if (!info0_rests()) handle(Event::kFarLacksInfo0);
   }
 }
 
@@ -401,6 +414,17 @@ void Phase2::send_info0(bool again) {
   again_ = again;
 }
 
+// Its INFO0 came again before it can have heard this end's. So it has a time-out that does not allow for this round
+// trip; the Recommendation has none there.
+bool Phase2::far_is_impatient() const {
+  return far_again_at_ != 0 && far_again_at_ < info0_end_ + kInfo0Length + answer_delay();
+}
+
+bool Phase2::refuses_pcm() const {
+  return config_.pcm == PcmSide::kDigital && outcome_.round_trip_samples > config_.longest_pcm_trip &&
+         far_is_impatient();
+}
+
 bool Phase2::info0_rests() const {
   const int64_t since = now_ - info0_since_;
   return since >= kInfo0Most && since < kInfo0Most + kInfo0Rest;
@@ -429,7 +453,7 @@ void Phase2::send_tone() {
 }
 
 void Phase2::begin_retrain() {
-  hurries_ = config_.pcm == PcmSide::kNone;  // V.90 was only tried with all windows
+  hurries_ = true;
   far_peak_ = 0;
   may_be_short_ = false;  // "the full Phase 2": V.92 9.7.1
   deadline_ = 0;
@@ -437,6 +461,11 @@ void Phase2::begin_retrain() {
   send_marks_ = again_ = false;
   modulator_.silence();
   wait_until_ = now_ + kSilence;
+}
+
+void Phase2::retrain_unheeded() {
+  note_ignored_refusal();
+  retrain_by_itself();
 }
 
 void Phase2::retrain_by_itself() {
@@ -537,15 +566,27 @@ void Phase2::begin_hear() {
   const auto reversal = static_cast<int64_t>(tone_.reversal_time());
   hear_from_ = reversal + kAfterReversal + kL1 + kSettle;
   wait_until_ = reversal + kHear;
-  probe_.start();
   overload_.reset();
+  if (hurries_ && calls() && windows_in_retrain() == 0 && probe_.windows() > 0) {
+    wait_until_ = hear_from_ - kSettle;  // what is known of the line stays
+  } else {
+    probe_.start();
+  }
+}
+
+int Phase2::windows_in_retrain() const {
+  const int most = config_.pcm == PcmSide::kNone ? kFewWindows : kAllWindows;  // V.90 was only tried with all
+  const int64_t left = kMostSilence - (kTurn + kAfterReversal + kL1 + kSettle) - answer_delay();
+  const int64_t fit = left < LineProbe::kWindow ? 0 : 1 + (left - LineProbe::kWindow) / (LineProbe::kWindow / 2);
+  return fit < most ? static_cast<int>(fit) : most;
 }
 
 void Phase2::hear(float rx) {
   const int before = probe_.windows();
   probe_.put(rx);
   overload_.put_l2(rx);
-  if (!calls() || before == kFewWindows || probe_.windows() != kFewWindows) return;
+  const int few = hurries_ ? windows_in_retrain() : kFewWindows;
+  if (!calls() || before == few || probe_.windows() != few) return;
   probe_.analyse();
   constexpr int kToneB = 1200 / 150 - 1;  // L2 has nothing there
   const double noise = static_cast<double>(probe_.noise_power(kToneB)) * 4000 / 150;
@@ -554,7 +595,7 @@ void Phase2::hear(float rx) {
 
 void Phase2::end_probing() {
   if (!probe_.is_analysed()) probe_.analyse();
-  begin_choice(config_.pcm != PcmSide::kAnalogue || !choose_pcm_);
+  begin_choice(true);
   send_tone();
 }
 

@@ -75,6 +75,7 @@ struct Phase2Config {
   SymbolRate known_rate = SymbolRate::k3200;  ///< upstream
   Carrier known_carrier = Carrier::kLow;
   uint32_t known_round_trip_samples = 0;
+  uint32_t longest_pcm_trip = UINT32_MAX;  ///< kDigital: samples, see refuses_pcm()
   uint16_t io_delay_samples = 0;  ///< time at the line terminals between a received sample and the sample returned by
                                   ///< the same call of process(): buffers of card and driver in both directions
 };
@@ -172,6 +173,12 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   /// With V.92, in later INFO1: Phase2Config::pcm_upstream.
   void set_pcm_upstream(bool pcm) { config_.pcm_upstream = pcm; }
 
+  /// PcmSide::kDigital: the round trip is longer than Phase2Config::longest_pcm_trip, and the far end has shown that it
+  /// does not wait that long. INFO1d then marks the symbol rates of V.90 as unusable, so that INFO1a chooses V.34.
+  bool refuses_pcm() const;
+  /// INFO1a chose V.90 although refuses_pcm(): later INFO1d mark nothing.
+  void note_ignored_refusal() { ignores_refusal_ = true; }
+
   /// PcmSide::kNone: symbol rates at which this end's receiver could not be trained. INFO1 marks them as unusable, as
   /// long as another one remains.
   void avoid(SymbolRates rates) { avoided_ = rates; }
@@ -233,6 +240,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   bool calls_past_l1() const { return calls() && past_l1(); }
   bool answers_past_l1() const { return answers() && past_l1(); }
   bool calls_in_vain() const { return calls() && !tone_.present(); }
+  bool calls_refusing() const { return calls() && refuses_pcm() && !ignores_refusal_; }
   bool probes_in_vain() const { return (answers() || is_source()) && !tone_.present(); }
 
   Info0d digital_info0(const Info0& capabilities) const;
@@ -261,6 +269,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   void end_round_trip();
   void begin_hear();
   void hear(float rx);
+  int windows_in_retrain() const;  // of L2
   void end_probing();
   void send_tone();
   void begin_second_tone();
@@ -269,6 +278,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   void send_marks();
   void begin_retrain();
   void retrain_by_itself();
+  void retrain_unheeded();
   void reverse_as_recipient();
   void hear_source();
   void end_source_probing();
@@ -279,6 +289,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   bool choose_more();
   const LineProbe::Search& chosen(SymbolRate s);
   ProbingResult towards_us(SymbolRate s);
+  bool is_usable(SymbolRate s) const;
   uint8_t wanted_reduction_db() const;
   void send_info1c();
   void send_info1a();
@@ -297,6 +308,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   void put_info0(const DpskDecision& decision);
   bool hears_tone() const;
   bool info0_rests() const;  // a repeated INFO0 changes nothing
+  bool far_is_impatient() const;
   bool sends_tone() const;
   int next_bit();
   float next_probing();
@@ -309,6 +321,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   void send_info0(bool again);
   void turn_after(double reversal);
   void measure_round_trip();
+  bool can_choose_v90() const;
   void send_info1a_v90();
   void choose_pcm_upstream();
   static uint32_t samples_since(float age);
@@ -330,6 +343,8 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   InfoDetector<Info1aV90> info1a_v90_;  // PcmSide::kDigital, in addition to info1a_
   InfoDetector<InfoH> infoh_;           // HalfDuplex::kSource
   bool choose_pcm_ = true;
+  bool chose_pcm_ = false;   // kAnalogue: in the latest INFO1a
+  bool ignores_refusal_ = false;
   bool pcm_upstream_offered_ = false;  // from the received INFO1d
   bool may_be_short_ = false;          // the current Phase 2, as far as this end decides
   InfoMarksDetector marks_;
@@ -351,6 +366,8 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   int bit_at_ = 0;
   bool again_ = false;       // INFO0 is repeated
   int64_t info0_since_ = 0;  // the first repetition of the latest series
+  int64_t info0_end_ = 0;    // of the first one of this end
+  int64_t far_again_at_ = 0;  // the far end's first repetition was received; 0: none
   bool send_marks_ = false;  // ones without end
   int64_t bits_end_ = 0;     // when the last sent bit ends on the line
 

@@ -58,10 +58,16 @@ const LineProbe::Search& Phase2::chosen(SymbolRate s) {
   return search_[static_cast<int>(s)];
 }
 
+// V.90 chooses from the results of its upstream rates; "A 0 indicates the symbol rate cannot be used" (V.90, Table 9).
+bool Phase2::is_usable(SymbolRate s) const {
+  return !refuses_pcm() || ignores_refusal_ || (kUpstreamRates >> static_cast<int>(s) & 1) == 0;
+}
+
 // INFO1's result for a symbol rate. @pre can_use(s, far, own)
 ProbingResult Phase2::towards_us(SymbolRate s) {
   const Info0 &far = outcome_.far_info0, &own = outcome_.own_info0;
   ProbingResult result = LineProbe::result(s, chosen(s), far.supports_1664_points);
+  if (!is_usable(s)) result.max_rate = 0;
   if ((avoided_ >> static_cast<int>(s) & 1) == 0) return result;
   for (int k = 0; k < kSymbolRates; ++k) {
     const SymbolRate other = symbol_rate(k);
@@ -108,7 +114,7 @@ void Phase2::send_short_info1a() {
   info.high_carrier = config_.known_carrier == Carrier::kHigh;
   info.frequency_offset = kOffsetUnknown;
   outcome_.round_trip_samples = config_.known_round_trip_samples;
-  choose_pcm_ = true;
+  choose_pcm_ = chose_pcm_ = true;
   put_short_choice();
   send(info);
 }
@@ -125,6 +131,14 @@ void Phase2::put_short_choice() {
   outcome_.info1c = {};
   outcome_.info1c.probing[static_cast<int>(info.rate_upstream)].carrier =
       info.high_carrier ? Carrier::kHigh : Carrier::kLow;
+}
+
+// The digital modem can receive one of the upstream symbol rates.
+bool Phase2::can_choose_v90() const {
+  bool any = false;
+  for (int s = 0; s < kSymbolRates; ++s)
+    any |= (config_.upstream >> s & 1) != 0 && outcome_.info1c.probing[s].max_rate > 0;
+  return any;
 }
 
 // V.90: the symbol rate with the highest upstream rate in the digital modem's view, and the signal that trains us.
@@ -168,7 +182,8 @@ void Phase2::send_info1a() {
     pcm_upstream_offered_ = offer == Carrier::kHigh;
     offer = Carrier::kLow;
   }
-  if (config_.pcm == PcmSide::kAnalogue && choose_pcm_) return send_info1a_v90();
+  chose_pcm_ = config_.pcm == PcmSide::kAnalogue && choose_pcm_ && can_choose_v90();
+  if (chose_pcm_) return send_info1a_v90();
   const Info0 &far = outcome_.far_info0, &own = outcome_.own_info0;
   const int step_most =
       far.max_rate_difference < own.max_rate_difference ? far.max_rate_difference : own.max_rate_difference;
@@ -224,7 +239,7 @@ void Phase2::take_info1a_v90() {
 void Phase2::finish_answer() {
   if (is_recipient()) {
     finish_half_duplex(0);
-  } else if (config_.pcm == PcmSide::kAnalogue && choose_pcm_) {
+  } else if (chose_pcm_) {
     finish_v90(0);
   } else {
     finish_v34(0);
