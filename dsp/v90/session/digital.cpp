@@ -15,7 +15,8 @@ constexpr uint32_t kFarStopsMs = 60;  // from Sd-bar to the analogue modem's sil
 constexpr float kSixteenPointsError = 1 / 160.f;
 constexpr uint32_t kPhase3Ms = 9000;  // for S, TRN of 4 s and Ja; the text has no limit but that of B1
 constexpr uint32_t kFalseSMs = 150;   // S lasts 128T
-constexpr int kLeastUpstream = 2;     // in 2400 bit/s
+constexpr uint32_t kSdSamples = 384 + 48;  // Sd and Sd-bar; 9.3.1.3
+constexpr int kLeastUpstream = 2;          // in 2400 bit/s
 constexpr int kMostUpstream = 14;
 
 }  // namespace
@@ -27,6 +28,11 @@ uint32_t rates_of_jd(uint32_t max_bit_rate) {
     rates |= allowed ? 1u << (drn - 1) : 0u;
   }
   return rates;
+}
+
+uint32_t sd_after_ja(const Dil& dil, v34::SymbolRate rate) {
+  const double ja = dil.bits() * 8000. / (v34::symbol_rate_hz(rate) * v34::training_bits(TrainingPoints::k4));
+  return static_cast<uint32_t>(ja) + kSdSamples;
 }
 
 const DigitalProcedure::Table& DigitalProcedure::transitions() {
@@ -137,12 +143,25 @@ void DigitalProcedure::send_sd() {
   deadline_ = 0;
   order_.task = Task::kHold;
   order_.listen = v34::ReceiverOrder::Listen::kNothing;
-  const int wait = config_.aligned < 0 ? 0 : (config_.aligned + 6 - static_cast<int>(codes_ % 6)) % 6;
+  const int align = config_.aligned < 0 ? 0 : (config_.aligned + 6 - static_cast<int>(codes_ % 6)) % 6;
+  const int wait = align + wait_after_ja();
   if (wait > 0) {
     tx_.wait(wait);
   } else {
     begin_sd();
   }
+}
+
+// Ja may be answered up to 500 ms after it was received (9.3.1.3). As in V.34 (dsp/v34/session/session.cpp), the far
+// echo of the analogue modem's signal returns a round trip later, and its canceller needs silence for that. Of a trip no
+// longer than Ja, it has had enough. In whole data frames, and so that 9.3.2.4's time suffices.
+int DigitalProcedure::wait_after_ja() const {
+  const uint32_t trip = config_.round_trip_samples, sd = sd_after_ja(dil_, config_.symbol_rate);
+  if (trip + kSdSamples <= sd || trip + sd >= kSdAwaited) return 0;
+  const uint32_t left = kSdAwaited - trip - sd;
+  uint32_t wait = trip < ms(500) ? trip : ms(500);
+  if (wait > left) wait = left;
+  return static_cast<int>(wait) / 6 * 6;
 }
 
 void DigitalProcedure::send_trn1d() {

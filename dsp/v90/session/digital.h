@@ -59,6 +59,12 @@ struct DigitalConfig {
   double margin = 1.0;  ///< factor on the required SNR of an upstream rate
 };
 
+/// The analogue modem awaits Sd-bar for this time from the start of Ja, without a term for the round trip; 9.3.2.4.
+/// Samples.
+inline constexpr uint32_t kSdAwaited = 1500 * 8;
+/// From the start of Ja to the end of Sd-bar, without the round trip: samples.
+uint32_t sd_after_ja(const Dil& dil, v34::SymbolRate rate);
+
 /// Jd's mask of the rates downstream up to this; 0: all.
 uint32_t rates_of_jd(uint32_t max_bit_rate);
 
@@ -171,6 +177,7 @@ class DigitalProcedure : public TableProcedure<DigitalProcedure, DigitalState, D
   void listen_again() { order_.task = qam::Receiver::Task::kTrain; }
   void follow_phase3();
   void send_sd();
+  int wait_after_ja() const;  // codes
   void begin_sd() { tx_.start(Downstream::Signal::kSd); }
   void send_sd_bar() { tx_.start(Downstream::Signal::kSdBar); }
   void send_trn1d();

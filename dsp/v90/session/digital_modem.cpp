@@ -2,6 +2,7 @@
 #include "dsp/v90/session/digital_modem.h"
 
 #include "dsp/blocks/renew.h"
+#include "dsp/v90/session/downstream_training.h"
 
 namespace offhook::v90 {
 namespace {
@@ -16,6 +17,13 @@ uint8_t max_power(const oh_pump_config& c) {
   return static_cast<uint8_t>(v < 0 ? 0 : v > 31 ? 31 : v);
 }
 
+// In 9.3.2.4's time Ja must arrive and Sd must return, and the analogue modem's canceller must hear the far echo of what
+// it has sent: two round trips.
+uint32_t longest_trip() {
+  constexpr uint8_t kAnyUInfo = 79;
+  return (kSdAwaited - sd_after_ja(usual_dil(kAnyUInfo), v34::SymbolRate::k3200)) / 2;
+}
+
 v34::Phase2Config phase2_config(const oh_pump_config& c, bool v92) {
   v34::Phase2Config p;
   p.v92 = p.pcm_upstream = v92;
@@ -27,6 +35,7 @@ v34::Phase2Config phase2_config(const oh_pump_config& c, bool v92) {
   const float nominal = -6 - c.tx_level_dbm0;
   p.digital.nominal_power = static_cast<uint8_t>(nominal < 0 ? 0 : nominal > 15 ? 15 : nominal);
   p.tx_level_dbm0 = c.tx_level_dbm0;
+  p.longest_pcm_trip = longest_trip();
   p.io_delay_samples = static_cast<uint16_t>(c.io_delay_samples);
   return p;
 }
@@ -76,6 +85,7 @@ uint8_t DigitalModem::step(uint8_t rx, bool is_lost) {
 void DigitalModem::begin_training() {
   const v34::Phase2Outcome& o = phase2_.outcome();
   if (!o.pcm) return begin_v34(kPhase2Role, true);
+  if (phase2_.refuses_pcm()) return repeat_refusal();
   DigitalConfig d;
   d.law = law_;
   d.u_info = o.info1a_v90.u_info;
@@ -100,6 +110,13 @@ void DigitalModem::begin_training() {
   quality_ = {};
   receiver_.init(v34::band(o.rx_symbol_rate, o.rx_carrier), {v34::pp_symbol, v34::kPpSymbols});
   renew(alignment_);
+}
+
+// The analogue modem has ignored INFO1d. Another retrain makes it reconsider, and comes before its canceller and
+// equaliser fail in a training that is too long for it.
+void DigitalModem::repeat_refusal() {
+  phase2_.note_ignored_refusal();
+  train_again();
 }
 
 uint8_t DigitalModem::train_v92(float rx, bool is_lost) {

@@ -62,6 +62,7 @@ class DigitalModem : public Modem<DigitalModem, DigitalProcedure, DigitalV92Proc
   uint8_t train(float rx, bool is_lost);
   uint8_t train_v92(float rx, bool is_lost);
   void begin_training();
+  void repeat_refusal();
   void receive(float rx, bool is_lost);
   void align(const v34::Heard& heard);
   const v34::LineQuality* measure_noise();

@@ -52,6 +52,15 @@ class Pair {
     return pair;
   }
 
+  /// Both modems take the round trip for this, samples.
+  static Pair over(uint32_t round_trip) {
+    Pair pair;
+    DigitalConfig c = digital_config(pair.rate_);
+    c.round_trip_samples = round_trip;
+    pair.d_ = DigitalProcedure(c, kOnes);
+    return pair;
+  }
+
   void tick() {
     ++now_;
     d_.tick();
@@ -205,6 +214,26 @@ bool digital_sends(Pair& pair, Down signal) {
 }
 bool analogue_sends(Pair& pair, Up signal) {
   return pair.until([&pair, signal] { return pair.analogue().signal() == signal; });
+}
+
+// 9.3.1.3: at most 500 ms after Ja. 9.3.2.4: an analogue modem without tolerance awaits Sd-bar for 1500 ms from the start
+// of Ja, whatever the round trip is.
+TEST(V90TimeLimits, SdWaitsForAFarEchoAsLongAsTheTextAllows) {
+  for (const int64_t trip : {ms(0), ms(20), ms(150), ms(300), ms(500), ms(580), ms(900)}) {
+    Pair pair = Pair::over(static_cast<uint32_t>(trip));
+    ASSERT_TRUE(digital_sends(pair, Down::kTrn1d));
+    const int64_t ja_at = Pair::last(pair.up(), Up::kSequence)->at;  // which the pair gives at once
+    const int64_t wait = Pair::last(pair.down(), Down::kSd)->at - ja_at;
+    const double ja = usual_dil(AnalogueConfig{}.u_info).bits() * 8000. / 6400;
+    EXPECT_LE(wait, ms(500)) << trip;
+    const double s_bar = static_cast<double>(pair.now() - ja_at + trip) + ja;
+    EXPECT_LE(s_bar, static_cast<double>(ms(1500)) + 1) << trip;
+    if (static_cast<double>(trip) <= ja) {
+      EXPECT_LE(wait, 6) << trip;
+    } else if (static_cast<double>(2 * trip) + ja + 432 < static_cast<double>(ms(1500))) {
+      EXPECT_GE(wait, std::min(trip, ms(500)) - 6) << trip;
+    }
+  }
 }
 
 TEST(V90TimeLimits, OfAStartUpAreTheText) {
