@@ -268,6 +268,10 @@ void listen_before_retrain(Call& call) {
 
 namespace {
 
+void drop_wide(Call& call) {
+  std::vector<std::vector<std::int16_t>>().swap(call.recording.wide);
+}
+
 // The page's data of the samples are made before they are freed: an hour of two channels is 230 MB.
 void drop_samples(Call& call) {
   if (call.spectrograms.empty()) {
@@ -275,6 +279,7 @@ void drop_samples(Call& call) {
       call.spectrograms.push_back(spectrogram(channel, kSpectrogramColumns));
   }
   for (auto& channel : call.recording.channel) std::vector<float>().swap(channel);
+  drop_wide(call);
 }
 
 using Say = std::function<void(double share, const char* what)>;
@@ -283,6 +288,7 @@ using Say = std::function<void(double share, const char* what)>;
 void read_start_up(Call& call, const Say& say) {
   say(0.02, "answer tone, V.8, INFO, probing");
   call.start_up = listen_start_up(call.recording);
+  if (!chooses_pcm(call.start_up)) drop_wide(call);
   say(0.2, "digits, call progress, caller ID");
   call.signals = find_call_signals(call.recording);
   say(0.25, "echo");

@@ -91,7 +91,7 @@ void Scores::add_messages(const Call& call) {
   const StartUp& s = call.start_up;
   const auto times = [](std::ptrdiff_t n) { return kMessageBits * static_cast<double>(n); };
   const auto add_family = [&](double bits) {
-    add(kMessages, bits, {kV34.title, kV90, "V.92", kQuickConnect, kK56flex, kOtherPcm});
+    add(kMessages, bits, {kV34.title, kV90, "V.92", kQuickConnect, kPcmUpstream, kK56flex, kOtherPcm});
   };
   for (const auto* menus : {&s.v8.cm, &s.v8.jm}) {
     for (const MenuHeard& m : *menus) {
@@ -111,7 +111,7 @@ void Scores::add_messages(const Call& call) {
   for (const Training& t : call.trainings) {
     const Sequences n = sequences(t);
     add_family(times(n.mp));
-    add(kMessages, times(n.cp), {kV90, "V.92", kQuickConnect});
+    add(kMessages, times(n.cp), {kV90, "V.92", kQuickConnect, kPcmUpstream});
   }
   if (const auto frames = static_cast<std::ptrdiff_t>(call.fax.frames.size()); frames > 0) {
     add(kMessages, times(frames), {"fax"});

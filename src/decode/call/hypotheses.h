@@ -41,8 +41,8 @@ struct Weight {
   std::string next_best{};  ///< empty: nothing is named
 };
 
-inline constexpr const char *kV90 = "V.90", *kQuickConnect = "V.92 Quick Connect", *kK56flex = "K56flex",
-                            *kOtherPcm = "other PCM modem";
+inline constexpr const char *kV90 = "V.90", *kQuickConnect = "V.92 Quick Connect", *kPcmUpstream = "V.92 PCM upstream",
+                            *kK56flex = "K56flex", *kOtherPcm = "other PCM modem";
 
 inline constexpr double kUnknownProbability = 0.5;
 

@@ -247,7 +247,22 @@ void add_v34(const Call& call, const Training::Side* lone, Verdict& v) {
   v.directions.push_back(v34_way(call, t, false, lone));
 }
 
+Way pcm_upstream_way(const Training& t) {
+  Way up;
+  up.name = "upstream";
+  up.channel = t.from_2400.direction.channel;
+  if (const auto& cpd = t.downstream.cpd) {
+    up.bit_rate = (2 * cpd->rate_thirds() + 3) / 6;
+    up.rate_from = "CPd";
+  }
+  const Segment* start = t.from_2400.started();
+  up.since_s = start != nullptr ? start->t_e_end : t.info1a_t;
+  up.reason = "data of V.92's PCM upstream are not read";
+  return up;
+}
+
 Way upstream_way(const Call& call, const Training& t) {
+  if (t.from_2400.direction.pcm) return pcm_upstream_way(t);
   const Training::Side& side = t.from_2400;
   Way up;
   up.name = "upstream";
@@ -315,8 +330,9 @@ void judge_pcm(const Call& call, Verdict& v) {
   const bool v92 = d != nullptr && a != nullptr && d->v92_capable() && a->v92_capable();
   // Short Phase 2: no INFO1d, and both requested it.
   const bool short_phase2 = v92 && info(s, "INFO1d") == nullptr && d->v92_short_phase2() && a->v92_short_phase2();
-  v.technology = short_phase2 ? kQuickConnect : v92 ? "V.92" : "V.90";
-  v.evidence.emplace_back("INFO1a chooses PCM downstream");
+  const bool pcm_upstream = call.trainings.back().from_2400.direction.pcm;
+  v.technology = pcm_upstream ? kPcmUpstream : short_phase2 ? kQuickConnect : v92 ? "V.92" : "V.90";
+  v.evidence.emplace_back(pcm_upstream ? "INFO1a chooses PCM in both directions" : "INFO1a chooses PCM downstream");
   if (v92) v.evidence.emplace_back("INFO0d and INFO0a have V.92's capability bit");
   if (v92) v.evidence.emplace_back(short_phase2 ? "short Phase 2: no INFO1d, no probing" : "full Phase 2");
   if (!s.v8.quick_connect.empty()) v.evidence.emplace_back("QC1 or QCA1 of V.92 before V.8's menus");
@@ -325,6 +341,17 @@ void judge_pcm(const Call& call, Verdict& v) {
   if (pcm != s.answer_tones.end()) v.evidence.emplace_back(fmt::format("ANSpcm at {:.2f} s", pcm->t0));
   const bool one_of_v92 = (d != nullptr && d->v92_capable()) != (a != nullptr && a->v92_capable());
   v.scores.add_messages(call);
+  if (pcm_upstream) {
+    v.scores.add(EvidenceKind::kMessages, 2 * kMessageBits, {v.technology});  // INFO1a
+    v.scores.add(EvidenceKind::kMessages, kMessageBits, {"V.92"});
+    return;
+  }
+  const Training& last = call.trainings.back();
+  // An only INFO sequence may be right by chance.
+  if (call.start_up.info.size() == 1 && !trained(last.from_2400) && last.downstream.t_trn1d == 0) {
+    v.scores.add(EvidenceKind::kMessages, kMessageBits, {kV90, kV34.title});
+    return;
+  }
   v.scores.add(EvidenceKind::kMessages, kMessageBits, {kV90, "V.92", kQuickConnect});  // INFO1a
   // Without the bit of both, V.92 is not possible; with it of one, that modem might be read wrongly.
   if (v92) v.scores.add(EvidenceKind::kMessages, 2 * kMessageBits, {"V.92", kQuickConnect});
@@ -342,6 +369,16 @@ std::string words(const SymbolClock& c) {
                      c.channel, c.t0, c.t1);
 }
 
+// Whether the training that INFO1a of V.34 chooses was found, or the recording ends before it. K56flex sends such an
+// INFO1a, too, and of an only INFO sequence the check sequence may be right by chance.
+bool is_confirmed(const Call& call, const Training& last) {
+  constexpr double kBeginsWithinS = 3;  // Phase 3 of both ends
+  if (trained(last.from_1200) || trained(last.from_2400)) return true;
+  const bool goes_on = std::any_of(call.activity_end_s.begin(), call.activity_end_s.end(),
+                                   [&](double end) { return end > last.info1a_t + kBeginsWithinS; });
+  return !goes_on && call.start_up.info.size() > 1 && !has_field_of_provider_0094(call.start_up);
+}
+
 void judge_v34(const Call& call, const Training::Side* lone, Verdict& v) {
   const StartUp& s = call.start_up;
   if (lone == nullptr) {
@@ -353,7 +390,7 @@ void judge_v34(const Call& call, const Training::Side* lone, Verdict& v) {
     if (!last.without_info1a && !last.begins_in_data) {
       // INFO1a, behind which a modem of another kind may train in another way
       v.scores.add(EvidenceKind::kMessages, kMessageBits, {kV34.title});
-      v.scores.add(EvidenceKind::kMessages, kHintBits, {kK56flex, kOtherPcm});
+      v.scores.add(EvidenceKind::kMessages, is_confirmed(call, last) ? kHintBits : kMessageBits, {kK56flex, kOtherPcm});
     }
     if (last.begins_in_data) {
       for (const SymbolClock& c : call.symbol_clocks) v.evidence.push_back(words(c));
@@ -363,6 +400,8 @@ void judge_v34(const Call& call, const Training::Side* lone, Verdict& v) {
     v.evidence.emplace_back(call.trainings.back().without_info1a
                                 ? "V.34 INFO sequences and training; INFO1a was not decoded"
                                 : "INFO1a of V.34");
+    if (std::any_of(call.trainings.begin(), call.trainings.end(), [](const Training& t) { return t.pcm; }))
+      v.evidence.emplace_back("an earlier INFO1a chose PCM downstream");
     if (call.begins_behind_start_up)
       v.evidence.emplace_back(
           "the first Phase 2 has no INFO0: the recording begins after the start-up, and this is a retrain");

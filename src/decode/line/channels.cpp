@@ -138,6 +138,7 @@ void join_alike_channels(Recording& r) {
     r.channel[0].swap(r.channel[1]);
   }
   r.channel.pop_back();
+  r.wide.clear();
   if (r.peak.size() == 2) r.peak = {std::max(r.peak[0], r.peak[1])};
   if (r.clipped.size() == 2) r.clipped = {std::max(r.clipped[0], r.clipped[1])};
 }

@@ -34,12 +34,12 @@ float dot(const float* a, const float* b, std::size_t n) {
 
 }  // namespace
 
-RateConverter::RateConverter(int from_hz) : from_hz_(from_hz) {
-  if (from_hz == kRateHz) return;
+RateConverter::RateConverter(int from_hz, int to_hz) : from_hz_(from_hz), to_hz_(static_cast<std::size_t>(to_hz)) {
+  if (from_hz == to_hz) return;
   // The ratio is that of small integers, so each phase's taps are worked out once.
-  const int phases = kRateHz / std::gcd(from_hz, kRateHz);
-  const double step = static_cast<double>(from_hz) / kRateHz;
-  const double bandwidth = std::min(1.0, static_cast<double>(kRateHz) / from_hz);
+  const int phases = to_hz / std::gcd(from_hz, to_hz);
+  const double step = static_cast<double>(from_hz) / to_hz;
+  const double bandwidth = std::min(1.0, static_cast<double>(to_hz) / from_hz);
   const int half = static_cast<int>(std::ceil(50 / bandwidth));
   half_ = static_cast<std::size_t>(half);
   taps_.resize(static_cast<std::size_t>(phases));
@@ -71,20 +71,26 @@ void RateConverter::add(std::span<const float> x) {
 /// All outputs whose inputs have arrived; drops inputs that no later output needs.
 void RateConverter::put_out() {
   for (;;) {
-    const std::size_t from = input_at(out_.size()) - first_;
+    const std::size_t from = input_at(next()) - first_;
     if (from + 2 * half_ > in_.size()) break;
-    out_.push_back(dot(taps_at(out_.size()).data(), in_.data() + from, 2 * half_));
+    out_.push_back(dot(taps_at(next()).data(), in_.data() + from, 2 * half_));
   }
-  const std::size_t done = std::min(input_at(out_.size()) - first_, in_.size());
+  const std::size_t done = std::min(input_at(next()) - first_, in_.size());
   in_.erase(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(done));
   first_ += done;
+}
+
+std::vector<float> RateConverter::take() {
+  taken_ += out_.size();
+  return std::exchange(out_, {});
 }
 
 std::vector<float> RateConverter::finish(float offset) {
   if (!taps_.empty()) {
     in_.insert(in_.end(), half_, 0);
     put_out();
-    out_.resize(static_cast<std::size_t>(static_cast<double>(inputs_) * kRateHz / from_hz_));
+    out_.resize(static_cast<std::size_t>(static_cast<double>(inputs_) * static_cast<double>(to_hz_) / from_hz_) -
+                taken_);
     take_off(offset);
   } else {
     for (float& v : out_) v -= offset;
@@ -97,7 +103,7 @@ std::vector<float> RateConverter::finish(float offset) {
 void RateConverter::take_off(float offset) {
   std::vector<float> whole;
   for (const auto& row : taps_) whole.push_back(std::accumulate(row.begin(), row.end(), 0.f));
-  for (std::size_t n = 0; n < out_.size(); ++n) {
+  for (std::size_t n = taken_; n < taken_ + out_.size(); ++n) {
     const std::size_t at = input_at(n);
     float ones = whole[n % whole.size()];
     if (at + 1 < half_ || at + half_ >= inputs_) {
@@ -106,7 +112,7 @@ void RateConverter::take_off(float offset) {
       for (std::size_t k = 0; k < row.size(); ++k)
         if (at + k + 1 >= half_ && at + k + 1 - half_ < inputs_) ones += row[k];
     }
-    out_[n] -= offset * ones;
+    out_[n - taken_] -= offset * ones;
   }
 }
 

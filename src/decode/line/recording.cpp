@@ -119,7 +119,15 @@ class QuietLibrary {
 
 RecordingBuilder::RecordingBuilder(int channels, int rate_hz, std::string name)
     : name_(std::move(name)), rate_hz_(rate_hz), channels_(static_cast<std::size_t>(channels)) {
-  for (Channel& c : channels_) c.resampler.emplace(rate_hz);
+  for (Channel& c : channels_) {
+    c.resampler.emplace(rate_hz);
+    if (channels == 2 && rate_hz >= kWideRateHz) c.to_wide.emplace(rate_hz, kWideRateHz);
+  }
+}
+
+void RecordingBuilder::Channel::take_wide() {
+  for (const float v : to_wide->take())
+    wide.push_back(static_cast<std::int16_t>(std::lround(std::clamp(v, -32768.f, 32767.f))));
 }
 
 void RecordingBuilder::add(std::span<const float> frames) {
@@ -141,6 +149,9 @@ void RecordingBuilder::add(std::span<const float> frames) {
       scaled_[i] = v;
     }
     c.resampler->add(scaled_);
+    if (!c.to_wide) continue;
+    c.to_wide->add(scaled_);
+    c.take_wide();
   }
 }
 
@@ -158,6 +169,11 @@ Recording RecordingBuilder::finish() {
     // A converter's offset is no signal, but passes the filters of a carrier below 2 kHz.
     r.channel.push_back(c.resampler->finish(static_cast<float>(c.sum / static_cast<double>(samples_))));
     c.resampler.reset();
+    if (!c.to_wide || r.channels_alike) continue;
+    c.to_wide->add(std::vector<float>(kWideRateHz));  // what the filter still holds
+    c.take_wide();
+    c.wide.resize(2 * r.channel.back().size());
+    r.wide.push_back(std::move(c.wide));
   }
   return r;
 }

@@ -42,7 +42,8 @@ struct RtpStream {
   std::size_t packets = 0, lost = 0, reordered = 0, duplicates = 0;
   double jitter_s = 0;              ///< interarrival jitter (RFC 3550 6.4.1) at the end
   std::optional<double> clock_ppm;  ///< of the sender against the capture
-  /// The clock is within this much of `clock_ppm` at 95 %, if the network's delays of different windows are independent.
+  /// The clock is within this much of `clock_ppm` at 95 %, if the network's delays of different windows are
+  /// independent.
   std::optional<double> clock_uncertainty_ppm;
   std::vector<RtpEvent> events;
 };
@@ -101,17 +102,21 @@ struct Recording {
   std::vector<int> peak;                    ///< by channel, int16 units, as in the file
   std::vector<int> clipped;                 ///< by channel, samples at either end of the scale in runs of two or more
   std::vector<std::vector<float>> channel;  ///< [1 or 2][samples]
-  std::size_t most = SIZE_MAX;              ///< samples of each that are searched for a training
+  /// By channel at kWideRateHz, for PCM on another clock, which needs the band around 4000 Hz. Empty for one channel,
+  /// or if the file has fewer samples a second.
+  std::vector<std::vector<std::int16_t>> wide;
+  std::size_t most = SIZE_MAX;  ///< samples of each that are searched for a training
 
   std::span<const float> samples(std::size_t c) const {
     return std::span(channel[c]).first(std::min(most, channel[c].size()));
   }
 };
 
+inline constexpr int kWideRateHz = 2 * kRateHz;
 inline constexpr double kLongestCallS = 3600, kLongestFileS = 48 * 3600;
 
 /// Makes a recording while its samples are read: each block is brought to 8000 Hz at once, so that the memory is that
-/// of the recording at 8000 Hz, whatever rate and container the file has.
+/// of the recording at 8000 Hz and at 16 000 Hz, whatever rate and container the file has.
 class RecordingBuilder {
  public:
   /// @param channels  1 or 2  @param rate_hz  4000 to 192 000  @param name  for messages
@@ -123,7 +128,9 @@ class RecordingBuilder {
 
  private:
   struct Channel {
-    std::optional<RateConverter> resampler;
+    void take_wide();
+    std::optional<RateConverter> resampler, to_wide;
+    std::vector<std::int16_t> wide;
     float peak = 0, last = 0;
     int clipped = 0;
     double sum = 0;

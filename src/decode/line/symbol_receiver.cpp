@@ -2,11 +2,12 @@
 #include "src/decode/line/symbol_receiver.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <type_traits>
 
 #include "dsp/blocks/sincos.h"
 #include "src/decode/line/least_squares.h"
+#include "src/decode/line/spectrum.h"
 
 namespace offhook::decode {
 namespace {
@@ -20,59 +21,77 @@ struct Likeness {
   int lag = 0;
   double share = 0, energy = 1;  ///< of `left`; of the other direction
 };
-// Every second half symbol, from the even or the odd ones: neighbouring lags of one parity are neighbours here.
-struct HalfOf {
-  std::vector<float> re, im, squared;
-  HalfOf(const std::vector<Cf>& u, std::size_t parity) {
-    for (std::size_t k = parity; k < u.size(); k += 2) {
-      re.push_back(u[k].real());
-      im.push_back(u[k].imag());
-      squared.push_back(std::norm(u[k]));
-    }
+
+/// The correlations of `left` with every second one of `u`, from `parity` on: how strongly it lies at each place of
+/// that parity. By FFT, to a few millionths of the energies.
+std::vector<float> correlations(std::span<const Cf> left, std::span<const Cf> u, std::size_t parity) {
+  const std::size_t inputs = (u.size() - parity + 1) / 2, places = inputs - left.size() + 1;
+  const Fft fft(std::bit_ceil(inputs));
+  std::vector<oh_complex> a(fft.size()), b(fft.size());
+  for (std::size_t i = 0; i < left.size(); ++i) a[i] = {left[i].real(), left[i].imag()};
+  for (std::size_t k = 0; k < inputs; ++k) b[k] = {u[parity + 2 * k].real(), u[parity + 2 * k].imag()};
+  fft.forward(a);
+  fft.forward(b);
+  for (std::size_t k = 0; k < a.size(); ++k)
+    b[k] = {a[k].re * b[k].re + a[k].im * b[k].im, a[k].re * b[k].im - a[k].im * b[k].re};
+  fft.inverse(b);
+  std::vector<float> squared(places);
+  for (std::size_t k = 0; k < places; ++k) squared[k] = b[k].re * b[k].re + b[k].im * b[k].im;
+  return squared;
+}
+
+/// The share of `left` that the symbols of `u` from a place on explain.
+double share_at(std::span<const Cf> left, std::span<const Cf> u, std::size_t place, double all, double* energy) {
+  float re = 0, im = 0;
+  *energy = 1e-9;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const Cf x = u[place + 2 * i];
+    re += left[i].real() * x.real() + left[i].imag() * x.imag();
+    im += left[i].imag() * x.real() - left[i].real() * x.imag();
+    *energy += std::norm(x);
   }
-};
+  return (re * re + im * im) / *energy / all;
+}
 
 /// Best match of `left` with the other direction. @param u  that one, two per symbol, from `lags` before the first
 Likeness most_alike(const std::vector<Cf>& left, const std::vector<Cf>& u, int early, int lags) {
-  constexpr std::size_t kAtOnce = 8;  // lags: sums side by side, each in the order of the symbols
-  const std::size_t first = 1, last = static_cast<std::size_t>(lags + early);  // places of the lags in u
-  std::vector<double> share(last + 1), energies(last + 1, 1);
+  constexpr double kNearBest = 0.999;  // the correlations are that exact: these are computed again
+  const std::size_t last = static_cast<std::size_t>(lags + early);  // place of the earliest lag in u
   double all = 1e-12;
   for (const Cf e : left) all += std::norm(e);
+  std::vector<double> share(last + 1);
+  double most = 0;
   for (std::size_t parity = 0; parity < 2; ++parity) {
-    const HalfOf half(u, parity);
-    for (std::size_t from = parity == 0 ? first + 1 : first; from <= last; from += 2 * kAtOnce) {
-      const std::size_t at = from / 2, count = std::min(kAtOnce, (last - from) / 2 + 1);
-      float re[kAtOnce]{}, im[kAtOnce]{};
-      double energy[kAtOnce];
-      std::fill_n(energy, kAtOnce, 1e-9);
-      const auto sum = [&](auto lags_here) {
-        for (std::size_t i = 0; i < left.size(); ++i) {
-          const float a = left[i].real(), b = left[i].imag();
-          const float *x = &half.re[at + i], *y = &half.im[at + i], *z = &half.squared[at + i];
-          for (std::size_t k = 0; k < lags_here; ++k) {
-            re[k] += a * x[k] + b * y[k];
-            im[k] += b * x[k] - a * y[k];
-            energy[k] += z[k];
-          }
-        }
-      };
-      if (count == kAtOnce) {
-        sum(std::integral_constant<std::size_t, kAtOnce>{});
-      } else {
-        sum(count);
-      }
-      for (std::size_t k = 0; k < count; ++k) {
-        share[from + 2 * k] = (re[k] * re[k] + im[k] * im[k]) / energy[k] / all;
-        energies[from + 2 * k] = energy[k];
-      }
+    const std::vector<float> squared = correlations(left, u, parity);
+    double energy = 1e-9;
+    for (std::size_t i = 0; i < left.size(); ++i) energy += std::norm(u[parity + 2 * i]);
+    for (std::size_t place = parity; place <= last; place += 2) {
+      share[place] = squared[place / 2] / std::max(energy, 1e-9) / all;
+      if (place > 0) most = std::max(most, share[place]);
+      energy -= std::norm(u[place]);
+      if (place + 2 * left.size() < u.size()) energy += std::norm(u[place + 2 * left.size()]);
     }
   }
   Likeness best;
-  for (std::size_t place = last; place >= first; --place) {
-    if (share[place] > best.share) best = {lags - static_cast<int>(place), share[place], energies[place]};
+  if (most <= 0) return best;
+  for (std::size_t place = last; place >= 1; --place) {
+    if (share[place] < kNearBest * most) continue;
+    double energy = 0;
+    const double exact = share_at(left, u, place, all, &energy);
+    if (exact > best.share) best = {lags - static_cast<int>(place), exact, energy};
   }
   return best;
+}
+
+/// The sum of conj(x[2 i]) y[2 i], i below n.
+Cd sum_of_products(std::span<const Cf> x, std::span<const Cf> y, std::size_t n) {
+  double re = 0, im = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double a = x[2 * i].real(), b = x[2 * i].imag(), c = y[2 * i].real(), d = y[2 * i].imag();
+    re += a * c + b * d;
+    im += a * d - b * c;
+  }
+  return {re, im};
 }
 
 }  // namespace
@@ -87,17 +106,27 @@ SymbolReceiver::SymbolReceiver(const Baseband& line, const Baseband* other, doub
   state.w.assign(kTaps, {});
 }
 
+// Neighbouring symbols share all inputs but two. The clock moves so little from one symbol to the next that those
+// inputs may stay where they are; the loops move each by less than the interpolator's step.
 void SymbolReceiver::gather(double t) {
+  constexpr double kSameClock = 0.02;  // samples
   const double half = state.step / 2;
-  z_.resize(state.w.size());
-  dz_.resize(state.w.size());
-  const std::size_t middle = z_.size() / 2;
+  const bool follows = std::abs(t - gathered_t_ - state.step) < kSameClock;
+  // @return the first of the inputs that are new
+  const auto shift = [](std::vector<Cf>& x, std::size_t size, bool same) {
+    same = same && x.size() == size && size > 2;
+    x.resize(size);
+    if (same) std::copy(x.begin() + 2, x.end(), x.begin());
+    return same ? size - 2 : 0;
+  };
+  const std::size_t from = shift(z_, state.w.size(), follows), middle = z_.size() / 2;
+  shift(dz_, state.w.size(), from > 0);
   const double first = t - static_cast<double>(middle) * half;
-  for (std::size_t k = 0; k < z_.size(); ++k) line_.at(first + static_cast<double>(k) * half, &z_[k], &dz_[k]);
-  u_.resize(state.v.size());
-  for (std::size_t k = 0; k < u_.size(); ++k) {
+  for (std::size_t k = from; k < z_.size(); ++k) line_.at(first + static_cast<double>(k) * half, &z_[k], &dz_[k]);
+  for (std::size_t k = shift(u_, state.v.size(), follows && state.echo_delay == gathered_delay_); k < u_.size(); ++k)
     u_[k] = other_->at(t - state.echo_delay + (static_cast<double>(k) - kEchoMiddle) * half);
-  }
+  gathered_t_ = t;
+  gathered_delay_ = state.echo_delay;
 }
 
 // Neighbouring symbols share all inputs but two: each half symbol is interpolated once.
@@ -111,23 +140,39 @@ SymbolReceiver::Equations SymbolReceiver::equations(double t, std::size_t symbol
     other[k] = other_->at(t - state.echo_delay + (static_cast<double>(k) - kEchoMiddle) * half);
   Equations e{
       .inputs = std::vector<Cf>(symbols * n), .re = std::vector<double>(n * n), .im = std::vector<double>(n * n)};
-  std::vector<double> x(n), y(n);
   for (std::size_t i = 0; i < symbols; ++i) {
     Cf* const z = &e.inputs[i * n];
     std::copy_n(own.begin() + static_cast<long>(2 * i), taps, z);
     if (echo_taps > 0) std::copy_n(other.begin() + static_cast<long>(2 * i), echo_taps, z + taps);
-    for (std::size_t k = 0; k < n; ++k) x[k] = z[k].real(), y[k] = z[k].imag();
-    for (std::size_t r = 0; r < n; ++r) {  // conj(input r) times input k
-      const double p = x[r], q = y[r];
-      double* const a = &e.re[r * n];
-      double* const c = &e.im[r * n];
-      for (std::size_t k = 0; k <= r; ++k) {
-        a[k] += p * x[k] + q * y[k];
-        c[k] += p * y[k] - q * x[k];
+  }
+  if (symbols > 0) e.correlate(own, other, taps);
+  return e;
+}
+
+// Element (r, k) sums conj(input r) times input k over the symbols. A symbol later the inputs are two further on, so
+// that (r, k) is (r - 2, k - 2) without the first of its products and with one more: only two rows or columns of each
+// part are summed.
+void SymbolReceiver::Equations::correlate(std::span<const Cf> own, std::span<const Cf> other, std::size_t taps) {
+  const std::size_t n = taps + (other.empty() ? 0 : other.size() - own.size() + taps), symbols = inputs.size() / n;
+  const auto input = [&](std::size_t k) { return k < taps ? own.subspan(k) : other.subspan(k - taps); };
+  for (std::size_t r = 0; r < n; ++r) {
+    const std::span<const Cf> x = input(r);
+    for (std::size_t k = 0; k <= r; ++k) {
+      const std::span<const Cf> y = input(k);
+      const bool summed = k < 2 || r - taps < 2 || k - taps < 2;
+      Cd sum;
+      if (summed) {
+        sum = sum_of_products(x, y, symbols);
+      } else {
+        const Cd before{re[(r - 2) * n + k - 2], im[(r - 2) * n + k - 2]};
+        const Cf* const p = x.data() - 2;
+        const Cf* const q = y.data() - 2;
+        sum = before - times_conj(Cd(q[0]), Cd(p[0])) + times_conj(Cd(q[2 * symbols]), Cd(p[2 * symbols]));
       }
+      re[r * n + k] = sum.real();
+      im[r * n + k] = sum.imag();
     }
   }
-  return e;
 }
 
 // With the phase and the turn of `state`, which the matrix does not depend on.

@@ -84,6 +84,7 @@ class SymbolReceiver {
   struct Equations {
     std::vector<Cf> inputs;
     std::vector<double> re, im;
+    void correlate(std::span<const Cf> own, std::span<const Cf> other, std::size_t taps);
   };
   Equations equations(double t, std::size_t symbols) const;
   double solve(const Equations& e, const std::vector<Cf>& known);
@@ -93,9 +94,10 @@ class SymbolReceiver {
   const Baseband& line_;
   const Baseband* other_;
   double nominal_step_;
-  double slope2_;               // squared slope of a signal of power 1, per sample
-  std::vector<Cf> z_, dz_, u_;  // the inputs of the newest symbol
-  Cf y_{}, dy_{};               // its output, turned back, and the derivative by samples
+  double slope2_;                                  // squared slope of a signal of power 1, per sample
+  std::vector<Cf> z_, dz_, u_;                     // the inputs of the newest symbol
+  double gathered_t_ = -1e9, gathered_delay_ = 0;  // its time, and its echo's delay
+  Cf y_{}, dy_{};                                  // its output, turned back, and the derivative by samples
 };
 
 }  // namespace offhook::decode

@@ -150,8 +150,8 @@ FieldTable info1(const InfoHeard& heard) {
   } else if (const auto* v = std::get_if<v34::Info1aV90>(&heard.info)) {
     t.title = "INFO1a of V.90: choices of the analogue modem";
     t.columns = {"upstream symbol rate", "downstream", "Uinfo", "MD", "frequency offset"};
-    t.rows.push_back({symbol_rate(v->rate_upstream), "PCM, 8000", std::to_string(v->u_info),
-                      fmt::format("{} ms", 35 * v->md_length), offset(v->frequency_offset)});
+    t.rows.push_back({v->pcm_upstream ? "PCM, 8000" : symbol_rate(v->rate_upstream), "PCM, 8000",
+                      std::to_string(v->u_info), fmt::format("{} ms", 35 * v->md_length), offset(v->frequency_offset)});
   }
   return t;
 }

@@ -367,8 +367,8 @@ constexpr Table kInfo1a{kInfo1aRows};
 using I1v = Written<v34::Info1aV90>;
 constexpr Row kInfo1aV90Rows[] = {
     I1v::of<&v34::Info1aV90::u_info>("u_info", "", "Ucode of TRN1d"),
-    I1v::of("upstream_symbol_rate", "symbols/s", "chosen symbol rate of the upstream",
-            [](const v34::Info1aV90& v) { return symbol_rate_hz(v.rate_upstream); })
+    I1v::of("upstream_symbol_rate", "symbols/s", "chosen symbol rate of the upstream; 8000: PCM upstream of V.92",
+            [](const v34::Info1aV90& v) { return v.pcm_upstream ? kRateHz : symbol_rate_hz(v.rate_upstream); })
         .decimals(3),
 };
 constexpr Table kInfo1aV90{kInfo1aV90Rows};

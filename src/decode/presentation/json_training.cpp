@@ -176,7 +176,8 @@ constexpr Row kCpRows[] = {
     Cp::of<&CpHeard::t_last_end>("end_s", "s", "end of its fill").decimals(kTime),
     Cp::of<&CpHeard::t_last>("last_start_s", "s", "start of the last identical sequence").decimals(kTime),
     Cp::of<&CpHeard::count>("count", "", "number of identical sequences"),
-    Cp::of<&CpHeard::points>("training_points", "", "number of points with which it was sent, 4 or 16"),
+    Cp::of<&CpHeard::points>("training_points", "",
+                             "number of points with which it was sent, 4 or 16; PCM upstream: 2, 4 or 8"),
     Cp::of("name", "", "`CPt` or `CP`", [](const CpHeard& h) { return h.cp.data_mode ? "CP" : "CPt"; }),
     Cp::of<&CpHeard::cp, &v90::Cp::acknowledge>("acknowledge", "", "it is CP'"),
     Cp::of<&CpHeard::cp, &v90::Cp::drn>("drn", "", "0: cleardown"),
@@ -289,11 +290,12 @@ std::vector<DataMode> data_of_v34(const Sent& s) {
 using D = Written<Direction>;
 constexpr Row kDirectionHeadRows[] = {
     D::of("symbol_rate", "symbols/s", "symbol rate, by INFO1a",
-          [](const Direction& d) { return symbol_rate_hz(d.rate); })
+          [](const Direction& d) { return d.pcm ? kRateHz : symbol_rate_hz(d.rate); })
         .decimals(3),
     D::of("carrier_hz", "Hz", "carrier by INFO1; the low carrier if neither INFO1c nor INFO1d was heard",
-          [](const Direction& d) { return carrier_hz(d.rate, d.carrier); })
-        .decimals(3),
+          [](const Direction& d) { return d.pcm ? std::nullopt : std::optional(carrier_hz(d.rate, d.carrier)); })
+        .decimals(3)
+        .absent("V.92's PCM upstream"),
     D::of<&Direction::pre_emphasis>("pre_emphasis", "", "index of the filter, by INFO1"),
     D::of<&Direction::projected_rate>("max_bit_rate", "bit/s", "projected in INFO1; 0: unknown"),
     D::of("scrambler", "", "`GPC` or `GPA`", [](const Direction& d) { return d.scrambling == kGpc ? "GPC" : "GPA"; }),

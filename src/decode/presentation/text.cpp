@@ -47,7 +47,11 @@ std::string of_training(const Training& t) {
                        rate > 0 ? fmt::format(", {} bit/s", 2400 * rate) : "");
   };
   if (t.pcm) {
-    say("upstream", t.from_2400, 0);
+    if (t.from_2400.direction.pcm) {
+      out += "upstream: PCM\n";
+    } else {
+      say("upstream", t.from_2400, 0);
+    }
     const CpHeard* cp = t.from_2400.cp();
     out += cp != nullptr ? fmt::format("downstream: PCM, {} bit/s requested by CP", downstream_bit_rate(cp->cp))
                          : std::string("downstream: PCM");

@@ -25,6 +25,7 @@ class Timeline {
   }
   void add(const StartUp& s);
   void add(const Training& training, const Training::Side& side);
+  void add(const PcmUpstreamHeard& up, int channel);
   void add(const DownstreamHeard& downstream, const std::vector<Link>& links);
   void add(const Connection::Side& side);
   void add(const Change& c) { add(Kind::kChange, c.t, 0, c.channel, change_name(c), describe(c)); }
@@ -124,6 +125,16 @@ void Timeline::add(const Training& training, const Training::Side& side) {
   }
 }
 
+void Timeline::add(const PcmUpstreamHeard& up, int channel) {
+  if (up.t_ru_bar > 0) add(Kind::kTraining, up.t_ru_bar, 0, channel, "Ru-bar (TRN1u follows)");
+  if (up.t_ja_end > 0) add(Kind::kSequence, up.t_ja_end, 0, channel, "Ja");
+  if (up.t_trn1u > 0) add(Kind::kTraining, up.t_trn1u, 0, channel, "TRN1u (second)");
+  if (up.t_e1u > 0) {
+    add(Kind::kSequence, up.t_e1u, 0, channel, "E1u (TRN2u follows)",
+        fmt::format("symbols with an error of {:.1f} dB", up.training_db));
+  }
+}
+
 void Timeline::add(const DownstreamHeard& d, const std::vector<Link>& links) {
   if (d.t_trn1d == 0) return;
   add(Kind::kTraining, d.t_trn1d, 0, d.channel, "TRN1d", fmt::format("equalised to {:.1f} dB", d.training_db));
@@ -202,6 +213,7 @@ std::vector<Event> timeline(const Call& call) {
   for (const Training& t : call.trainings) {
     all.add(t, t.from_1200);
     all.add(t, t.from_2400);
+    all.add(t.pcm_upstream, t.from_2400.direction.channel);
     all.add(t.downstream, t.downstream_links);
   }
   all.add(call.connection.call);

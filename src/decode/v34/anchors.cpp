@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/decode/line/half_symbols.h"
+#include "src/decode/line/spectrum.h"
 #include "src/decode/v34/known_symbols.h"
 
 namespace offhook::decode {
@@ -45,6 +46,73 @@ double over_paths(std::size_t k, std::size_t size, Correlation&& at) {
   return sum;
 }
 
+// The same of every T/2 sample at once, of the blocks of `known`, by FFT: to a few millionths.
+class Roughly {
+ public:
+  explicit Roughly(const std::vector<Cf>& known) : blocks_(known.size() / kBlock), fft_(kFft) {
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      double energy = 0;
+      std::vector<oh_complex> s(kFft);
+      for (std::size_t i = 0; i < kBlock; ++i) {
+        const Cf x = known[b * kBlock + i];
+        s[i] = {x.real(), x.imag()};
+        energy += std::norm(x);
+      }
+      fft_.forward(s);
+      known_.push_back(std::move(s));
+      energy_.push_back(energy);
+    }
+  }
+
+  // @param z  whose first `count` samples, and those behind them that the blocks need, are looked at
+  std::vector<float> operator()(const std::vector<Cf>& z, std::size_t count) const {
+    std::vector<double> explained(count), energy(count);
+    for (std::size_t parity = 0; parity < 2; ++parity) {
+      const std::size_t size = (z.size() - std::min(z.size(), parity) + 1) / 2;
+      for (std::size_t b = 0; b < blocks_; ++b) {
+        for (std::size_t from = 0; parity + 2 * from < count; from += kValid)
+          add(z, parity, size, b, from, explained, energy);
+      }
+    }
+    std::vector<float> share(count);
+    for (std::size_t k = 0; k < count; ++k)
+      share[k] = energy[k] > 0 ? static_cast<float>(explained[k] / energy[k]) : 0.f;
+    return share;
+  }
+
+ private:
+  static constexpr std::size_t kFft = 512, kValid = kFft - kBlock + 1;
+
+  // Block `b` at the places `from` to `from` + kValid of a parity.
+  void add(const std::vector<Cf>& z, std::size_t parity, std::size_t size, std::size_t b, std::size_t from,
+           std::vector<double>& explained, std::vector<double>& energy) const {
+    const std::size_t first = from + b * kBlock;
+    std::vector<oh_complex> x(kFft);
+    std::vector<double> power(kFft + 1);
+    for (std::size_t i = 0; i < kFft; ++i) {
+      const Cf v = first + i < size ? z[parity + 2 * (first + i)] : Cf{};
+      x[i] = {v.real(), v.imag()};
+      power[i + 1] = power[i] + std::norm(v);
+    }
+    fft_.forward(x);
+    const std::vector<oh_complex>& s = known_[b];
+    for (std::size_t i = 0; i < kFft; ++i)
+      x[i] = {x[i].re * s[i].re + x[i].im * s[i].im, x[i].im * s[i].re - x[i].re * s[i].im};
+    fft_.inverse(x);
+    for (std::size_t i = 0; i < kValid; ++i) {
+      const std::size_t k = parity + 2 * (from + i);
+      if (k >= explained.size()) break;
+      explained[k] += static_cast<double>(x[i].re) * x[i].re + static_cast<double>(x[i].im) * x[i].im;
+      energy[k] += (power[i + kBlock] - power[i]) * energy_[b];
+    }
+  }
+
+  std::size_t blocks_;
+  Fft fft_;
+  std::vector<std::vector<oh_complex>> known_;
+  std::vector<double> energy_;
+};
+
 // The strongest of each likeness to `known` in samples T/2 apart.
 struct Peak {
   std::size_t at;
@@ -53,7 +121,11 @@ struct Peak {
 class Peaks {
  public:
   Peaks(bool is_pp, v34::TrainingPoints of_points, std::vector<Cf> known)
-      : pp(is_pp), points(of_points), known_(std::move(known)), head_(known_.begin(), known_.begin() + 2 * kBlock) {}
+      : pp(is_pp),
+        points(of_points),
+        known_(std::move(known)),
+        head_(known_.begin(), known_.begin() + 2 * kBlock),
+        roughly_(head_) {}
 
   const bool pp;
   const v34::TrainingPoints points;
@@ -67,10 +139,9 @@ class Peaks {
     if (size < span()) return;
     const std::size_t end = size - span() + 1;  // of possible begins of `known`
     const std::size_t alike_end = std::min(end, to + kAround + 1);
-    alike_.clear();
-    for (std::size_t k = first; k < alike_end; ++k)
-      alike_.push_back(static_cast<float>(correlation(z, k - first, head_)));
-    const auto roughly = [&](std::size_t i) { return alike_[i - first]; };
+    if (alike_end <= first) return;
+    const std::vector<float> alike = roughly_(z, alike_end - first);
+    const auto roughly = [&](std::size_t i) { return alike[i - first]; };
     for (std::size_t k = from; k < std::min(to, end); ++k) {
       // A line that disperses has a share at each of many symbols; the strongest is the anchor.
       if (roughly(k) < kLeastPath || over_paths(k, end, roughly) < 0.25) continue;
@@ -87,7 +158,7 @@ class Peaks {
 
  private:
   std::vector<Cf> known_, head_;
-  std::vector<float> alike_;
+  Roughly roughly_;
   std::vector<Peak> peaks_;
 };
 

@@ -17,6 +17,7 @@ struct Direction {
   v34::Carrier carrier = v34::Carrier::kLow;
   Scrambling scrambling = kGpc;
   bool v90 = false;  ///< from the analogue modem of V.90
+  bool pcm = false;  ///< V.92's PCM upstream: 8000 symbols/s without a carrier, `rate` and `carrier` have no meaning
   int channel = 0;
   int pre_emphasis = 0;    ///< index
   int projected_rate = 0;  ///< bit/s, of INFO1

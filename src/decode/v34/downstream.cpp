@@ -4,75 +4,63 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dsp/blocks/scrambler.h"
 #include "dsp/v90/coding/data_frame.h"
-#include "dsp/v90/pcm/downstream.h"
 #include "dsp/v90/pcm/downstream_reader.h"
 #include "src/decode/v34/levels.h"
-#include "src/decode/v34/pcm_equaliser.h"
 
 namespace offhook::decode {
 namespace {
 
 using Found = v90::DownstreamReader::Found;
+using Trust = v90::PcmReceiver::Trust;
 
-constexpr double kLeastLikeness = 0.7;  // of TRN1d, over a line that is not equalised: 0.89 to 0.99 were seen
-constexpr double kLeastFit = 0.1;       // of TRN1d's power, left by the equaliser: more is no fit
-constexpr std::size_t kBatch = 4096;    // symbols that the taps are fitted to again
 constexpr std::size_t kMark = kRateHz / 10;
 
-// The signs of TRN1d (8.4.6): ones through the scrambler, from zero.
-std::vector<float> trn1d(std::size_t n) {
-  std::vector<float> signs(n);
-  Scrambler scrambler(kGpc);
-  for (float& s : signs) s = scrambler.scramble(1) != 0 ? 1.f : -1.f;
-  return signs;
-}
-
-// Sample at which TRN1d begins, to a few; -1: it is not there.
-long find_trn1d(std::span<const float> x, double from_s, double to_s) {
-  constexpr std::size_t kHead = 256;
-  const std::vector<float> signs = trn1d(kHead);
-  const auto from = static_cast<std::size_t>(std::max(0.0, from_s) * kRateHz);
-  const std::size_t to = std::min(x.size(), static_cast<std::size_t>(std::max(0.0, to_s) * kRateHz));
-  double best = kLeastLikeness * kLeastLikeness;
-  long at = -1;
-  for (std::size_t k = from; k + kHead <= to; ++k) {
-    float sum = 0, energy = 1;
-    for (std::size_t i = 0; i < kHead; ++i) {
-      sum += x[k + i] * signs[i];
-      energy += x[k + i] * x[k + i];
-    }
-    const double share = static_cast<double>(sum) * sum / (static_cast<double>(energy) * kHead);
-    if (share > best) best = share, at = static_cast<long>(k);
+// The mean magnitude of each interval in TRN1d and Jd, which robbed bits make different, once the clock has settled.
+class TwoLevels {
+ public:
+  // @return whether the levels are complete with this one
+  bool put(float level, int interval) {
+    constexpr int kSettle = 1200, kMeasure = 1020;  // symbols
+    ++symbols_;
+    if (symbols_ <= kSettle || symbols_ > kSettle + kMeasure) return false;
+    sum_[interval] += std::abs(level);
+    if (symbols_ < kSettle + kMeasure) return false;
+    for (float& sum : sum_) sum *= static_cast<float>(v90::kFrameIntervals) / kMeasure;
+    return true;
   }
-  return at;
-}
+  const float* levels() const { return sum_; }
+
+ private:
+  int symbols_ = 0;
+  float sum_[v90::kFrameIntervals]{};
+};
 
 class Reading {
  public:
-  Reading(std::span<const float> own, std::span<const float> other, const DownstreamAsked& asked)
-      : own_(own), asked_(asked), equaliser_(own, other) {}
+  Reading(PcmInput& input, const DownstreamAsked& asked) : input_(input), asked_(asked) {}
 
   DownstreamHeard run() {
-    first_ = find_trn1d(own_, asked_.from_s, asked_.to_s);
-    if (first_ < 0) {
-      stop("TRN1d was not found", asked_.from_s);
-      return std::move(heard_);
-    }
-    heard_.t_trn1d = seconds(first_);
-    if (!train()) {
-      stop("TRN1d could not be equalised at the samples of the recording", heard_.t_trn1d);
+    const char* const why =
+        input_.begin(asked_.from_s, asked_.to_s, static_cast<float>(linear_of(asked_.law, asked_.u_info)));
+    heard_.t_trn1d = input_.t_trn1d();
+    if (why != nullptr) {
+      heard_.training_db = input_.training_db();
+      stop(why, heard_.t_trn1d > 0 ? heard_.t_trn1d : asked_.from_s);
       return std::move(heard_);
     }
     reader_ = v90::DownstreamReader(asked_.law, asked_.u_info, {nullptr, put_bit, this});
+    if (asked_.v92) reader_.set_v92();
     reader_.begin_two_levels();
     reader_.deliver(true);
-    // The equaliser needs later samples.
-    const long last = static_cast<long>(own_.size()) - PcmEqualiser::kTaps / 2;
-    const auto end = std::min(last, static_cast<long>(asked_.to_s * kRateHz));
-    for (now_ = first_; now_ < end && heard_.stopped.empty(); ++now_) put(equaliser_.at(now_));
-    end_data();
+    while (heard_.stopped.empty()) {
+      const std::optional<float> level = input_.next();
+      if (!level) break;
+      put(*level);
+    }
+    heard_.training_db = input_.training_db();
+    heard_.clock_ppm = input_.clock_ppm();
+    end_data(input_.t(1));
     return std::move(heard_);
   }
 
@@ -83,33 +71,27 @@ class Reading {
     auto* r = static_cast<Reading*>(user);
     if (r->stage_ == Stage::kData) r->heard_.data.back().bits.push_back(static_cast<std::uint8_t>(bit));
   }
-  int interval() const { return static_cast<int>((now_ - first_ + moved_) % v90::kFrameIntervals); }
+  int interval() const { return static_cast<int>((input_.position() + moved_) % v90::kFrameIntervals); }
+
+  double r_from_s() const { return asked_.r_from_s > 0 || asked_.cps.empty() ? asked_.r_from_s : asked_.cps.front().t; }
 
   void stop(const char* why, double t) {
     heard_.stopped = why;
     heard_.t_lost = t;
   }
 
-  bool train() {
-    std::vector<float> levels = trn1d(v90::kLeastTrn1d);
-    for (float& l : levels) l *= static_cast<float>(linear_of(asked_.law, asked_.u_info));
-    const double left = equaliser_.fit(first_, levels);
-    heard_.training_db = 10 * std::log10(std::max(left, 1e-12));
-    return left < kLeastFit;
-  }
-
   // The last CP of a kind that was begun before now.
   const v90::Cp* cp(bool data_mode) const {
     const v90::Cp* last = nullptr;
     for (const auto& c : asked_.cps) {
-      if (c.cp.data_mode == data_mode && c.cp.drn > 0 && !c.cp.silence && c.t <= seconds(now_)) last = &c.cp;
+      if (c.cp.data_mode == data_mode && c.cp.drn > 0 && !c.cp.silence && c.t <= input_.t()) last = &c.cp;
     }
     return last;
   }
 
   void put(float level) {
     // Ri continues until the CPt was received: earlier signals are not needed here.
-    if (stage_ <= Stage::kDil && !asked_.cps.empty() && seconds(now_) >= asked_.cps.front().t && interval() == 0) {
+    if (stage_ <= Stage::kDil && r_from_s() > 0 && input_.t() >= r_from_s() && interval() == 0) {
       reader_.begin_dil({});
       stage_ = Stage::kFinal;
     }
@@ -118,9 +100,11 @@ class Reading {
       return;
     }
     const v90::DownstreamReader::Result r = reader_.put(level, interval());
-    if (frame_bits_ > 0) {
-      keep(r);
-      if (stage_ == Stage::kData) mark(level, r.reference);
+    input_.sent(r.reference, r.trust);
+    if (stage_ == Stage::kData) mark(level, r.reference);
+    if (stage_ == Stage::kTwoLevels && input_.wants_levels() && two_levels_.put(level, interval())) {
+      reader_.set_two_levels(two_levels_.levels());
+      input_.refit();
     }
     // A slip or a jump of the network: the reader has found the data frames again.
     moved_ += r.move;
@@ -129,12 +113,14 @@ class Reading {
 
   // Over one DIL, and then until it may end.
   void learn(float level) {
-    if (!dil_levels_ || (dil_levels_->whole() && seconds(now_) > dil_end_)) return;
-    dil_levels_->put(level, interval());
+    const bool over = !dil_levels_ || (dil_levels_->whole() && input_.t() > dil_end_);
+    const std::optional<float> known = over ? std::nullopt : dil_levels_->known(interval());
+    input_.sent(known.value_or(level), known ? Trust::kTiming : Trust::kNone);
+    if (!over) dil_levels_->put(level, interval());
   }
 
   void begin_dil() {
-    heard_.t_jd_end = dil_end_ = seconds(now_ + 1);
+    heard_.t_jd_end = dil_end_ = input_.t(1);
     stage_ = Stage::kDil;
     if (asked_.dil && asked_.dil->segments > 0) dil_levels_.emplace(*asked_.dil, asked_.law, asked_.u_info);
     const double cpt = asked_.cps.empty() ? 0 : asked_.cps.front().t;
@@ -151,11 +137,17 @@ class Reading {
       case Found::kJdPrime:
         begin_dil();
         break;
+      case Found::kJp:
+        heard_.jp = reader_.jp();
+        break;
+      case Found::kCpd:
+        heard_.cpd = reader_.cpd();
+        break;
       case Found::kMp:
         take_mp();
         break;
       case Found::kR:
-        end_data();
+        end_data(input_.t());
         break;
       case Found::kRBar:
         begin_frames(false);
@@ -164,7 +156,7 @@ class Reading {
         begin_frames(true);
         break;
       case Found::kLost:
-        stop("the levels can no longer be distinguished", seconds(now_));
+        stop("the levels can no longer be distinguished", input_.t());
         break;
       default:
         break;
@@ -173,7 +165,7 @@ class Reading {
 
   void take_mp() {
     const v90::Mp& mp = reader_.mp();
-    const double t_end = seconds(now_ + 1);
+    const double t_end = input_.t(1);
     std::vector<std::uint8_t> bits(static_cast<std::size_t>(mp.bits()));
     encode(mp, bits.data());
     if (heard_.mp.empty() || heard_.mp.back().bits != bits) {
@@ -188,7 +180,7 @@ class Reading {
     const v90::Cp* c = cp(data);
     v90::FrameParameters p;
     if (c == nullptr || !frame_parameters(*c, asked_.law, &p)) {
-      stop(data ? "no CP for data mode was decoded" : "no CPt was decoded", seconds(now_));
+      stop(data ? "no CP for data mode was decoded" : "no CPt was decoded", input_.t());
       return;
     }
     if (!data && !heard_.data.empty()) p.shaping_bits = shaping_bits_;  // 8.6: that of the data that ran
@@ -197,37 +189,24 @@ class Reading {
     if (dil_levels_ && dil_levels_->whole()) heard_.learnt = dil_levels_->take(levels, moved_);
     reader_.begin_frames(p, levels, data);
     frame_bits_ = p.bits();
-    batch_.clear();
-    trusted_.clear();
+    input_.begin_frames();
     if (!data) return;
     stage_ = Stage::kData;
     DataHeard& d = heard_.data.emplace_back();
     d.bit_rate = static_cast<std::uint32_t>(downstream_bit_rate(*c));
-    d.t0 = d.t1 = seconds(now_ + 1);
+    d.t0 = d.t1 = input_.t(1);
     squares_ = errors_ = 0;
     marked_ = 0;
   }
 
-  void end_data() {
+  void end_data(double end_s) {
     if (stage_ != Stage::kData) return;
     stage_ = Stage::kFinal;
     DataHeard& d = heard_.data.back();
-    d.t1 = seconds(now_);
+    d.t1 = end_s;
     std::vector<double> track;
     for (const auto& [t, snr] : d.snr_track) track.push_back(snr);
     d.snr_db = median(std::move(track));
-  }
-
-  // Collects decisions until there are enough to fit the taps to.
-  void keep(const v90::DownstreamReader::Result& r) {
-    batch_.push_back(r.reference);
-    trusted_.push_back(r.trust == v90::PcmReceiver::Trust::kAll);
-    if (batch_.size() < kBatch) return;
-    const long first = now_ + 1 - static_cast<long>(kBatch);
-    if (!equaliser_.has_echo()) equaliser_.find_echo(first, batch_);
-    equaliser_.fit(first, batch_, trusted_);
-    batch_.clear();
-    trusted_.clear();
   }
 
   void mark(float level, float reference) {
@@ -236,7 +215,7 @@ class Reading {
     errors_ += static_cast<double>(level - reference) * (level - reference);
     if (++marked_ < kMark) return;
     DataHeard& d = heard_.data.back();
-    const double t = seconds(now_ + 1);
+    const double t = input_.t(1);
     d.snr_track.emplace_back(t, 10 * std::log10(squares_ / std::max(errors_, 1e-9)));
     d.times.emplace_back(t, d.bits.size());
     const double distance = reader_.decision_distance();
@@ -246,29 +225,29 @@ class Reading {
     marked_ = 0;
   }
 
-  std::span<const float> own_;
+  PcmInput& input_;
   const DownstreamAsked& asked_;
-  PcmEqualiser equaliser_;
+  TwoLevels two_levels_;
   v90::DownstreamReader reader_;
   DownstreamHeard heard_;
   Stage stage_ = Stage::kTwoLevels;
   std::optional<DilLevels> dil_levels_;
   double dil_end_ = 0;  // s, at the earliest
-  long first_ = -1, now_ = 0;
   long moved_ = 0;      // intervals that the data frames have moved
   int frame_bits_ = 0;  // 0: no data frames yet
   std::uint8_t shaping_bits_ = 0;
-  std::vector<float> batch_;
-  std::vector<char> trusted_;
   double squares_ = 0, errors_ = 0;
   std::size_t marked_ = 0;
 };
 
 }  // namespace
 
-DownstreamHeard read_downstream(std::span<const float> own, std::span<const float> other,
-                                const DownstreamAsked& asked) {
-  return Reading(own, other, asked).run();
+DownstreamHeard read_downstream(const PcmLine& line, const DownstreamAsked& asked) {
+  if (!line.wide.empty()) {
+    DownstreamHeard heard = Reading(*on_any_clock(line), asked).run();
+    if (heard.t_trn1d > 0) return heard;
+  }
+  return Reading(*on_the_networks_clock(line), asked).run();
 }
 
 }  // namespace offhook::decode

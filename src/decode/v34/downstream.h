@@ -2,24 +2,25 @@
 //
 // The digital modem's direction of a recorded V.90 call: PCM, from the analogue line to octets.
 //
-// TRN1d is known symbol by symbol: it is found by correlation, an equaliser of one tap per symbol is fitted to it by
-// least squares, and from there on every symbol has its place in the data frames. The points are defined in the CP
-// sequences, which the analogue modem sends and which have been read before. In Phase 4 the other direction is on the
-// line as well; its echo is fitted repeatedly with the equaliser.
+// TRN1d is known symbol by symbol: an equaliser is fitted to it, and from there on every symbol has its place in the
+// data frames. The points are defined in the CP sequences, which the analogue modem sends and which have been read
+// before. In Phase 4 the other direction is on the line as well, and its echo is cancelled (pcm_input.h).
 //
-// Symbols are taken at the samples: the recorder's clock has to be the network's, as that of a recorder on a digital
-// trunk or of a codec that follows it is.
+// In a recording of 8000 samples/s, symbols are taken at the samples: the recorder's clock has to be the network's, as
+// that of a recorder on a digital trunk or of a codec that follows it is. One of 16 000 or more may have any clock.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "dsp/v90/coding/cp.h"
 #include "dsp/v90/coding/sequences.h"
+#include "dsp/v90/coding/upstream.h"
+#include "dsp/v90/coding/upstream_sequences.h"
 #include "src/decode/line/data.h"
+#include "src/decode/v34/pcm_input.h"
 
 namespace offhook::decode {
 
@@ -32,7 +33,9 @@ inline int downstream_bit_rate(const v90::Cp& cp) {
 struct DownstreamAsked {
   v90::Law law = v90::Law::kMu;  ///< of INFO0d
   std::uint8_t u_info = 0;       ///< of INFO1a
+  bool v92 = false;              ///< with PCM upstream: Jp, SUVd and CPd
   double from_s = 0, to_s = 0;   ///< start of the search for TRN1d, and end of the call or begin of a retrain
+  double r_from_s = 0;           ///< the DIL is over, and R comes; 0: since the first of the CPs
   struct CpAt {
     v90::Cp cp;
     double t = 0;  ///< s, when its first one began
@@ -54,16 +57,20 @@ struct DownstreamHeard {
   int channel = -1;        ///< -1: it was not recorded
   double t_trn1d = 0;      ///< s; 0: it was not found
   double training_db = 0;  ///< residual of TRN1d after the equaliser, dB
+  /// The network's clock against the recorder's at the end of reading; nothing: they were taken as the same.
+  std::optional<double> clock_ppm;
   std::optional<v90::Jd> jd;
-  double t_jd_end = 0;  ///< s, the last of Jd'; 0: it was not seen
-  int learnt = 0;       ///< levels that the DIL has shown, of the six intervals together
+  std::optional<v90::Jp> jp;    ///< of V.92
+  std::optional<v90::Cpd> cpd;  ///< likewise, the last
+  double t_jd_end = 0;          ///< s, the last of Jd'; 0: it was not seen
+  int learnt = 0;               ///< levels that the DIL has shown, of the six intervals together
   std::vector<DownstreamMp> mp;
   std::vector<DataHeard> data;
   double t_lost = 0;    ///< s, end of reading
   std::string stopped;  ///< why it stopped before the end; empty: it did not
 };
 
-/// @param own  the channel at 8000 Hz  @param other  the other one, equally long, or empty
-DownstreamHeard read_downstream(std::span<const float> own, std::span<const float> other, const DownstreamAsked& asked);
+/// With samples at 16 000 Hz on any clock, else, or if TRN1d is not found so, on the network's.
+DownstreamHeard read_downstream(const PcmLine& line, const DownstreamAsked& asked);
 
 }  // namespace offhook::decode

@@ -29,6 +29,12 @@ v90::LearntLevels levels_of(const v90::Cp& cp, v90::Law law) {
   return levels;
 }
 
+std::optional<float> DilLevels::known(int interval) const {
+  const v90::Pcm p = dil_.symbol(segment_, symbol_);
+  if (!heard(interval, p.ucode)) return std::nullopt;
+  return p.positive ? mean(interval, p.ucode) : -mean(interval, p.ucode);
+}
+
 void DilLevels::put(float level, int interval) {
   const v90::Pcm p = dil_.symbol(segment_, symbol_);
   sum_[interval][p.ucode] += p.positive ? level : -level;

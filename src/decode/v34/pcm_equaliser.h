@@ -15,7 +15,7 @@ class PcmEqualiser {
   static constexpr int kTaps = 256;      ///< one a sample, the symbol in the middle
   static constexpr int kEchoTaps = 128;  ///< of the other channel
 
-  /// @param own, other  as in read_downstream()
+  /// @param own, other  as in PcmLine
   PcmEqualiser(std::span<const float> own, std::span<const float> other) : own_(own), other_(other) {}
 
   /// Fits all taps by least squares. @param first  sample of the first level  @param levels  that were sent

@@ -130,6 +130,69 @@ void listen_data(const std::unique_ptr<Lines> (&lines)[2], Training& t, const La
   }
 }
 
+// Both directions of V.90 or V.92, of which the digital modem's is `own`.
+PcmLine pcm_line(const Recording& r, std::size_t own) {
+  PcmLine line{.own = r.samples(own), .other = r.samples(1 - own)};
+  if (!r.wide.empty()) line.wide = std::span(r.wide[own]).first(std::min(r.wide[own].size(), 2 * line.own.size()));
+  return line;
+}
+
+// Law and Ucode of TRN1d, by INFO0d and INFO1a.
+DownstreamAsked asked_by_info(const StartUp& s, double info1a_t) {
+  DownstreamAsked asked;
+  for (const InfoHeard& i : s.info) {
+    if (i.t0 > info1a_t + 0.001) break;
+    if (const auto* d = std::get_if<v34::Info0d>(&i.info)) asked.law = d->a_law ? v90::Law::kA : v90::Law::kMu;
+    if (const auto* a = std::get_if<v34::Info1aV90>(&i.info)) asked.u_info = a->u_info;
+  }
+  return asked;
+}
+
+void take_downstream(Training& t, const StartUp& s, DownstreamHeard heard, const LastLinks& before) {
+  t.downstream = std::move(heard);
+  t.downstream.channel = s.channel_1200;
+  for (const DataHeard& d : t.downstream.data)
+    t.downstream_links.push_back(read_link(d, last_of(t.downstream_links, before.downstream)));
+}
+
+constexpr const char* kNoChannel = "it has no separate channel";
+
+// Whether the digital modem's direction has a channel of its own.
+bool are_separate(const Recording& r, const StartUp& s, const Training& t) {
+  const auto own = static_cast<std::size_t>(s.channel_1200);
+  return own < r.channel.size() && own != static_cast<std::size_t>(t.from_2400.direction.channel) &&
+         t.from_2400.direction.channel >= 0;
+}
+
+// V.92 with PCM upstream: the downstream's Jp gives the upstream's points, and the upstream's CPs those downstream.
+void listen_pcm_both_ways(const Recording& r, const StartUp& s, Training& t, double to_s, const LastLinks& before) {
+  constexpr double kPhase3S = 20;  // at most, from Sd to Jp'
+  const auto own = static_cast<std::size_t>(s.channel_1200);
+  PcmLine line = pcm_line(r, own);
+  const double phase3_end = std::min(to_s, t.info1a_t + kPhase3S);
+  t.pcm_upstream = read_ja(line.other, t.info1a_t, phase3_end);
+  const PcmUpstreamHeard ja = t.pcm_upstream;
+  if (!ja.dil) {
+    t.downstream.stopped = "Ja of the PCM upstream was not decoded";
+    t.downstream.t_lost = ja.t_ru_bar > 0 ? ja.t_ru_bar : t.info1a_t;
+    return;
+  }
+  line.train_s = ja.t_ru_bar;
+  line.train_end_s = ja.t_ja_end;
+  DownstreamAsked asked = asked_by_info(s, t.info1a_t);
+  asked.v92 = true;
+  asked.from_s = ja.t_ja_end;
+  asked.to_s = std::min(to_s, ja.t_ja_end + kPhase3S);
+  asked.dil = ja.dil;
+  const DownstreamHeard first = read_downstream(line, asked);
+  t.pcm_upstream = read_pcm_upstream(line.other, t.info1a_t, to_s, first.clock_ppm.value_or(0), first.jp);
+  t.from_2400.segments = t.pcm_upstream.segments;
+  asked.to_s = to_s;
+  asked.r_from_s = t.pcm_upstream.t_e1u;
+  for (const CpHeard* h : t.from_2400.cps()) asked.cps.push_back({h->cp, h->t_first});
+  take_downstream(t, s, asked.cps.empty() ? first : read_downstream(line, asked), before);
+}
+
 // V.90: the digital modem's direction, and the analogue modem's data with the MP that was found there.
 void listen_pcm(const Recording& r, const StartUp& s, const Lines& lines, Training& t, double to_s,
                 const LastLinks& before) {
@@ -137,18 +200,13 @@ void listen_pcm(const Recording& r, const StartUp& s, const Lines& lines, Traini
   Training::Side& up = t.from_2400;
   const auto trained =
       std::find_if(up.segments.begin(), up.segments.end(), [](const Segment& p) { return p.trn_symbols > 0; });
-  const bool recorded = own < r.channel.size() && own != static_cast<std::size_t>(up.direction.channel);
+  const bool recorded = are_separate(r, s, t);
   if (!recorded || trained == up.segments.end()) {
-    t.downstream.stopped = recorded ? "the upstream training was not decoded" : "it has no separate channel";
+    t.downstream.stopped = recorded ? "the upstream training was not decoded" : kNoChannel;
     t.downstream.t_lost = t.info1a_t;
     return;
   }
-  DownstreamAsked asked;
-  for (const InfoHeard& i : s.info) {
-    if (i.t0 > t.info1a_t + 0.001) break;
-    if (const auto* d = std::get_if<v34::Info0d>(&i.info)) asked.law = d->a_law ? v90::Law::kA : v90::Law::kMu;
-    if (const auto* a = std::get_if<v34::Info1aV90>(&i.info)) asked.u_info = a->u_info;
-  }
+  DownstreamAsked asked = asked_by_info(s, t.info1a_t);
   asked.from_s = trained->t_trn;
   asked.to_s = to_s;
   for (const CpHeard* h : up.cps()) asked.cps.push_back({h->cp, h->t_first});
@@ -156,10 +214,10 @@ void listen_pcm(const Recording& r, const StartUp& s, const Lines& lines, Traini
     if (p.dil && !asked.dil) asked.dil = p.dil;
     if (p.t_s > trained->t_trn_end) asked.s_s.push_back(p.t_s);
   }
-  t.downstream = read_downstream(r.samples(own), r.samples(1 - own), asked);
-  t.downstream.channel = s.channel_1200;
-  for (const DataHeard& d : t.downstream.data)
-    t.downstream_links.push_back(read_link(d, last_of(t.downstream_links, before.downstream)));
+  PcmLine line = pcm_line(r, own);
+  line.train_s = trained->t_trn;
+  line.train_end_s = trained->t_trn_end;
+  take_downstream(t, s, read_downstream(line, asked), before);
   for (std::size_t k = 0; k < up.segments.size(); ++k) {
     if (up.segments[k].t_e_end == 0) continue;
     const auto parameters = upstream_parameters(t, up.segments[k].t_e_end);
@@ -242,6 +300,7 @@ std::vector<Training> chosen_by_info(const StartUp& s) {
     up.rate = v90 != nullptr ? v90->rate_upstream : v34->rate_answer_to_call;
     up.scrambling = kGpa;
     up.v90 = t.pcm;
+    up.pcm = v90 != nullptr && v90->pcm_upstream;
     up.channel = s.channel_2400;
     const auto take = [](Direction& d, v34::Carrier carrier, int pre_emphasis, int max_rate) {
       d.carrier = carrier;
@@ -270,6 +329,11 @@ std::vector<Training> chosen_by_info(const StartUp& s) {
 
 bool chooses_training(const StartUp& s) {
   return std::any_of(s.info.begin(), s.info.end(), [](const InfoHeard& i) { return chooses_training(i); });
+}
+
+bool chooses_pcm(const StartUp& s) {
+  return std::any_of(s.info.begin(), s.info.end(),
+                     [](const InfoHeard& i) { return std::holds_alternative<v34::Info1aV90>(i.info); });
 }
 
 bool Training::precoder_is_missing(const Side& side, double e_end) const {
@@ -319,6 +383,16 @@ const CpHeard* Training::Side::cp() const {
 
 void read_training(const Recording& r, const StartUp& s, double to_s, bool data_mode, Training& t,
                    const LastLinks& before) {
+  if (t.from_2400.direction.pcm) {
+    if (!data_mode) return;
+    if (are_separate(r, s, t)) {
+      listen_pcm_both_ways(r, s, t, to_s, before);
+    } else {
+      t.downstream.stopped = kNoChannel;
+      t.downstream.t_lost = t.info1a_t;
+    }
+    return;
+  }
   std::unique_ptr<Lines> lines[2];
   Training::Side* const sides[2] = {&t.from_1200, &t.from_2400};
   for (int i = 0; i < 2; ++i) {

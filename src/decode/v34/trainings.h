@@ -7,6 +7,7 @@
 #include "src/decode/line/link.h"
 #include "src/decode/start_up/start_up.h"
 #include "src/decode/v34/data_mode.h"
+#include "src/decode/v34/pcm_upstream.h"
 #include "src/decode/v34/training.h"
 
 namespace offhook::decode {
@@ -35,12 +36,16 @@ struct Training {
   /// recording.
   bool precoder_is_missing(const Side& side, double e_end) const;
   DownstreamHeard downstream;          ///< of V.90
+  PcmUpstreamHeard pcm_upstream;       ///< of V.92, if from_2400.direction.pcm; CPs and E are in from_2400.segments
   std::vector<Link> downstream_links;  ///< one for each of its data
   v34::RatePair rates{};               ///< agreed in Phase 4, in 2400 bit/s; 0: unknown
 };
 
 /// Whether there is an INFO1a, which a training follows.
 bool chooses_training(const StartUp& start_up);
+
+/// Whether an INFO1a chooses PCM: V.90 or V.92.
+bool chooses_pcm(const StartUp& start_up);
 
 /// Phases 3 and 4, data mode, renegotiations and cleardowns of both directions after each INFO1a.
 /// @param data_mode  whether data are read

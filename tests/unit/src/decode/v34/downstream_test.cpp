@@ -200,7 +200,7 @@ Sent call(const Network& network, bool renegotiates = false) {
 }
 
 void expect_heard(const Sent& s, std::size_t data_modes) {
-  const DownstreamHeard heard = read_downstream(s.line, s.other, s.asked);
+  const DownstreamHeard heard = read_downstream({.own = s.line, .other = s.other}, s.asked);
   EXPECT_EQ(heard.stopped, "");
   EXPECT_NEAR(heard.t_trn1d, (1600 + v90::kSdSymbols + v90::kSdBarSymbols) / 8000.0, 1e-3);
   EXPECT_LT(heard.training_db, -40);
@@ -242,7 +242,7 @@ TEST(DecodeDownstream, TheOtherDirectionsEchoIsTakenOff) {
 TEST(DecodeDownstream, RobbedBitsAreLearntFromTheDil) {
   const Sent s = call({.robbed_interval = 4});
   expect_heard(s, 1);
-  EXPECT_GT(read_downstream(s.line, s.other, s.asked).learnt, 120 * v90::kFrameIntervals);
+  EXPECT_GT(read_downstream({.own = s.line, .other = s.other}, s.asked).learnt, 120 * v90::kFrameIntervals);
 }
 
 // The DIL shows it from Ucode 88 on; below, others lie half a step from where they were sent.
@@ -261,7 +261,7 @@ TEST(DecodeDownstream, WhatTheDilDoesNotShowIsAsSentWhereTheRestIs) {
 // Robbed bits stay where they are when the data frames move.
 TEST(DecodeDownstream, AfterASlipTheLevelsOfTheDilAreUsedInTheIntervalsThatTheyAreInThen) {
   const Sent s = call({.robbed_interval = 4, .dropped_octets = 2, .two_constellations = true}, true);
-  const DownstreamHeard heard = read_downstream(s.line, s.other, s.asked);
+  const DownstreamHeard heard = read_downstream({.own = s.line, .other = s.other}, s.asked);
   EXPECT_EQ(heard.stopped, "");
   ASSERT_EQ(heard.data.size(), 2u);
   EXPECT_GT(read_link(heard.data[0]).frames.size(), 180u);  // on behind the slip
@@ -274,7 +274,7 @@ TEST(DecodeDownstream, WhatIsNoDigitalModemIsSaidToBeNone) {
   Sent s = call({});
   v34::Random random(5, 9);
   for (float& v : s.line) v = static_cast<float>(2000 * random.gaussian());
-  const DownstreamHeard heard = read_downstream(s.line, s.other, s.asked);
+  const DownstreamHeard heard = read_downstream({.own = s.line, .other = s.other}, s.asked);
   EXPECT_EQ(heard.stopped, "TRN1d was not found");
   EXPECT_TRUE(heard.data.empty());
 }
@@ -282,7 +282,7 @@ TEST(DecodeDownstream, WhatIsNoDigitalModemIsSaidToBeNone) {
 TEST(DecodeDownstream, WithoutCptNothingBehindTheDilIsRead) {
   Sent s = call({});
   s.asked.cps.clear();
-  const DownstreamHeard heard = read_downstream(s.line, s.other, s.asked);
+  const DownstreamHeard heard = read_downstream({.own = s.line, .other = s.other}, s.asked);
   EXPECT_TRUE(heard.jd);
   EXPECT_TRUE(heard.mp.empty());
 }
