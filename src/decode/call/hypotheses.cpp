@@ -111,7 +111,8 @@ void Scores::add_messages(const Call& call) {
   for (const Training& t : call.trainings) {
     const Sequences n = sequences(t);
     add_family(times(n.mp));
-    add(kMessages, times(n.cp), {kV90, "V.92", kQuickConnect, kPcmUpstream});
+    // The last training gives the name: V.90 may have ended in a retrain to V.34.
+    if (call.trainings.back().pcm) add(kMessages, times(n.cp), {kV90, "V.92", kQuickConnect, kPcmUpstream});
   }
   if (const auto frames = static_cast<std::ptrdiff_t>(call.fax.frames.size()); frames > 0) {
     add(kMessages, times(frames), {"fax"});

@@ -15,6 +15,7 @@ using Found = v90::DownstreamReader::Found;
 using Trust = v90::PcmReceiver::Trust;
 
 constexpr std::size_t kMark = kRateHz / 10;
+constexpr int kLostMarks = 5;  // in a row: the levels are lost, as by the modem's own judgement of half a second
 
 // The mean magnitude of each interval in TRN1d and Jd, which robbed bits make different, once the clock has settled.
 class TwoLevels {
@@ -55,7 +56,7 @@ class Reading {
     reader_.deliver(true);
     while (heard_.stopped.empty()) {
       const std::optional<float> level = input_.next();
-      if (!level) break;
+      if (!level || (stage_ == Stage::kData && tone_begins())) break;
       put(*level);
     }
     heard_.training_db = input_.training_db();
@@ -74,6 +75,13 @@ class Reading {
   int interval() const { return static_cast<int>((input_.position() + moved_) % v90::kFrameIntervals); }
 
   double r_from_s() const { return asked_.r_from_s > 0 || asked_.cps.empty() ? asked_.r_from_s : asked_.cps.front().t; }
+
+  // Whether a tone of Phase 2 begins here that began behind the data's begin.
+  bool tone_begins() const {
+    const double begin = heard_.data.back().t0;
+    const auto tone = std::find_if(asked_.tones_s.begin(), asked_.tones_s.end(), [&](double t) { return t > begin; });
+    return tone != asked_.tones_s.end() && input_.t() >= *tone;
+  }
 
   void stop(const char* why, double t) {
     heard_.stopped = why;
@@ -156,7 +164,7 @@ class Reading {
         begin_frames(true);
         break;
       case Found::kLost:
-        stop("the levels can no longer be distinguished", input_.t());
+        if (stage_ == Stage::kData) lose();
         break;
       default:
         break;
@@ -196,7 +204,7 @@ class Reading {
     d.bit_rate = static_cast<std::uint32_t>(downstream_bit_rate(*c));
     d.t0 = d.t1 = input_.t(1);
     squares_ = errors_ = 0;
-    marked_ = 0;
+    marked_ = lost_marks_ = 0;
   }
 
   void end_data(double end_s) {
@@ -219,10 +227,24 @@ class Reading {
     d.snr_track.emplace_back(t, 10 * std::log10(squares_ / std::max(errors_, 1e-9)));
     d.times.emplace_back(t, d.bits.size());
     const double distance = reader_.decision_distance();
-    if (errors_ > kLost * kLost * distance * distance * static_cast<double>(marked_))
-      stop("the levels can no longer be distinguished", t);
+    const bool guesses = errors_ > kLost * kLost * distance * distance * static_cast<double>(marked_);
+    lost_marks_ = guesses ? lost_marks_ + 1 : 0;
+    // A packet that the network lost spoils no more.
+    if (lost_marks_ == kLostMarks) lose();
     squares_ = errors_ = 0;
     marked_ = 0;
+  }
+
+  // The bits of the lost marks were only guesses.
+  void lose() {
+    DataHeard& d = heard_.data.back();
+    const std::size_t marks = d.times.size() - std::min(d.times.size(), static_cast<std::size_t>(lost_marks_));
+    const double t = marks > 0 ? d.times[marks - 1].first : d.t0;
+    d.bits.resize(marks > 0 ? d.times[marks - 1].second : 0);
+    d.times.resize(marks);
+    d.snr_track.resize(marks);
+    stop("the levels can no longer be distinguished", t);
+    end_data(t);
   }
 
   PcmInput& input_;
@@ -238,6 +260,7 @@ class Reading {
   std::uint8_t shaping_bits_ = 0;
   double squares_ = 0, errors_ = 0;
   std::size_t marked_ = 0;
+  int lost_marks_ = 0;  // in a row
 };
 
 }  // namespace

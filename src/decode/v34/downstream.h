@@ -35,6 +35,7 @@ struct DownstreamAsked {
   std::uint8_t u_info = 0;       ///< of INFO1a
   bool v92 = false;              ///< with PCM upstream: Jp, SUVd and CPd
   double from_s = 0, to_s = 0;   ///< start of the search for TRN1d, and end of the call or begin of a retrain
+  std::vector<double> tones_s;   ///< begins of its tone of Phase 2, in order: in data, a retrain begins
   double r_from_s = 0;           ///< the DIL is over, and R comes; 0: since the first of the CPs
   struct CpAt {
     v90::Cp cp;

@@ -10,6 +10,8 @@
 namespace offhook::decode {
 
 void PcmEqualiser::gather(long t, double* x) const {
+  constexpr double kConstant = 1000;  // as strong as a signal
+  *x++ = kConstant;
   for (long k = 0; k < kTaps; ++k) x[k] = sample(own_, t + k - kTaps / 2);
   if (echo_lag_ < 0) return;
   for (long k = 0; k < kEchoTaps; ++k) x[kTaps + k] = sample(other_, t - echo_lag_ - k);
@@ -74,7 +76,7 @@ void PcmEqualiser::find_echo(long first, std::span<const float> levels) {
 }
 
 float PcmEqualiser::at(long t) const {
-  double x[kTaps + kEchoTaps];
+  double x[1 + kTaps + kEchoTaps];
   gather(t, x);
   return static_cast<float>(std::inner_product(w_.begin(), w_.end(), x, 0.0));
 }

@@ -33,12 +33,12 @@ class PcmEqualiser {
   static float sample(std::span<const float> x, long t) {
     return t >= 0 && t < static_cast<long>(x.size()) ? x[static_cast<std::size_t>(t)] : 0.f;
   }
-  std::size_t taps() const { return kTaps + (has_echo() ? kEchoTaps : 0); }
+  std::size_t taps() const { return 1 + kTaps + (has_echo() ? kEchoTaps : 0); }
   void gather(long t, double* x) const;
 
   std::span<const float> own_, other_;
-  long echo_lag_ = -1;  ///< samples to the first echo tap; -1: there is no echo
-  std::vector<double> w_;
+  long echo_lag_ = -1;     ///< samples to the first echo tap; -1: there is no echo
+  std::vector<double> w_;  ///< of a constant first: the mean of PCM is only near zero, and was subtracted
 };
 
 }  // namespace offhook::decode

@@ -181,6 +181,7 @@ void listen_pcm_both_ways(const Recording& r, const StartUp& s, Training& t, dou
   line.train_end_s = ja.t_ja_end;
   DownstreamAsked asked = asked_by_info(s, t.info1a_t);
   asked.v92 = true;
+  asked.tones_s = t.from_1200.own_tone_s;
   asked.from_s = ja.t_ja_end;
   asked.to_s = std::min(to_s, ja.t_ja_end + kPhase3S);
   asked.dil = ja.dil;
@@ -208,6 +209,7 @@ void listen_pcm(const Recording& r, const StartUp& s, const Lines& lines, Traini
   }
   DownstreamAsked asked = asked_by_info(s, t.info1a_t);
   asked.from_s = trained->t_trn;
+  asked.tones_s = t.from_1200.own_tone_s;
   asked.to_s = to_s;
   for (const CpHeard* h : up.cps()) asked.cps.push_back({h->cp, h->t_first});
   for (const Segment& p : up.segments) {
