@@ -50,42 +50,76 @@ struct Stretch {
 // Normal equations of own(t) = sum of taps times other(t - lag), over stretches.
 class LeastSquares {
  public:
-  LeastSquares(std::span<const float> own, std::span<const float> other, std::vector<int> lags)
-      : own_(own), other_(other), lag_(std::move(lags)), n_(lag_.size()), a_(n_ * n_), b_(n_) {}
+  LeastSquares(std::span<const float> own, std::span<const float> other, std::vector<Stretch> stretches,
+               const std::vector<int>& lags)
+      : own_(own), other_(other), stretches_(std::move(stretches)) {
+    for (const Stretch& s : stretches_) energy_ += dot(own_.data(), own_.data(), s);
+    extend(lags);
+  }
 
-  void add(const Stretch& s) {
-    std::vector<double> r(n_ * n_);
-    for (std::size_t i = 0; i < n_; ++i) {
-      const float* x = other_.data() - lag_[i];
-      b_[i] += dot(own_.data(), x, s);
+  /// The same with more lags: only their sums are new. @param lags  increasing, with those that are there
+  void extend(const std::vector<int>& lags) {
+    const std::size_t n = lags.size();
+    std::vector<double> a(n * n), b(n);
+    std::vector<std::size_t> old(n, lag_.size());  // number of a lag in lag_
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto there = std::lower_bound(lag_.begin(), lag_.end(), lags[i]);
+      if (there != lag_.end() && *there == lags[i]) old[i] = static_cast<std::size_t>(there - lag_.begin());
+    }
+    const auto is_old = [&](std::size_t i) { return old[i] < lag_.size(); };
+    for (std::size_t i = 0; i < n; ++i) {
+      const float* x = other_.data() - lags[i];
+      b[i] = is_old(i) ? b_[old[i]] : sum_of(own_.data(), x);
       for (std::size_t j = 0; j <= i; ++j) {
-        const float* y = other_.data() - lag_[j];
-        // One sample later in both is the same sum except for its ends.
-        const bool along = i > 0 && j > 0 && lag_[i - 1] == lag_[i] - 1 && lag_[j - 1] == lag_[j] - 1;
-        r[i * n_ + j] = along ? r[(i - 1) * n_ + j - 1] + static_cast<double>(x[s.from]) * y[s.from] -
-                                    static_cast<double>(x[s.to]) * y[s.to]
-                              : dot(x, y, s);
+        const float* y = other_.data() - lags[j];
+        const bool along = i > 0 && j > 0 && lags[i - 1] == lags[i] - 1 && lags[j - 1] == lags[j] - 1;
+        a[i * n + j] = is_old(i) && is_old(j) ? a_[old[i] * lag_.size() + old[j]]
+                       : along                ? a[(i - 1) * n + j - 1] + one_later(x, y)
+                                              : sum_of(x, y);
       }
     }
-    for (std::size_t k = 0; k < r.size(); ++k) a_[k] += r[k];
-    energy_ += dot(own_.data(), own_.data(), s);
+    a_ = std::move(a);
+    b_ = std::move(b);
+    lag_ = lags;
+  }
+
+  /// Without parts of the stretches. @param kept  the rest
+  void keep(std::vector<Stretch> kept, const std::vector<Stretch>& removed) {
+    const LeastSquares less(own_, other_, removed, lag_);
+    for (std::size_t k = 0; k < a_.size(); ++k) a_[k] -= less.a_[k];
+    for (std::size_t k = 0; k < b_.size(); ++k) b_[k] -= less.b_[k];
+    energy_ -= less.energy_;
+    stretches_ = std::move(kept);
   }
 
   /// @return the taps; leaves the share of the energy that they explain in explained()
   std::vector<float> solve() {
+    const std::size_t n = lag_.size();
     double trace = 0;
-    for (std::size_t i = 0; i < n_; ++i) trace += a_[i * n_ + i];
+    for (std::size_t i = 0; i < n; ++i) trace += a_[i * n + i];
     std::vector<double> a = a_, x = b_;
-    for (std::size_t i = 0; i < n_; ++i) a[i * n_ + i] += 1e-5 * trace / static_cast<double>(n_) + 1e-9;
+    for (std::size_t i = 0; i < n; ++i) a[i * n + i] += 1e-5 * trace / static_cast<double>(n) + 1e-9;
     solve_positive_definite(a, x);
     double explained = 0;
-    for (std::size_t i = 0; i < n_; ++i) explained += x[i] * b_[i];
+    for (std::size_t i = 0; i < n; ++i) explained += x[i] * b_[i];
     explained_ = energy_ > 0 ? explained / energy_ : 0;
     return {x.begin(), x.end()};
   }
   double explained() const { return explained_; }
 
  private:
+  double sum_of(const float* x, const float* y) const {
+    double sum = 0;
+    for (const Stretch& s : stretches_) sum += dot(x, y, s);
+    return sum;
+  }
+  // What the sum gains one sample later in both: it is the same sum except for its ends.
+  double one_later(const float* x, const float* y) const {
+    double sum = 0;
+    for (const Stretch& s : stretches_)
+      sum += static_cast<double>(x[s.from]) * y[s.from] - static_cast<double>(x[s.to]) * y[s.to];
+    return sum;
+  }
   // In sums side by side: each addition to one waits for the one before.
   static double dot(const float* x, const float* y, const Stretch& s) {
     constexpr std::size_t kAtOnce = 8;
@@ -99,8 +133,8 @@ class LeastSquares {
   }
 
   std::span<const float> own_, other_;
+  std::vector<Stretch> stretches_;
   std::vector<int> lag_;
-  std::size_t n_;
   std::vector<double> a_, b_;
   double energy_ = 0, explained_ = 0;
 };
@@ -185,22 +219,40 @@ Peak peak_of(std::vector<double> h, const std::vector<int>& known = {}) {
 }
 
 std::vector<float> echo_of(std::span<const float> other, const EchoPath& path, std::size_t from, std::size_t to) {
+  constexpr std::size_t kAtOnce = 16;  // samples side by side, each summed in the order of the taps
   std::vector<float> y(to - from);
-  for (std::size_t k = 0; k < path.lag.size(); ++k) {
-    const auto lag = static_cast<std::size_t>(path.lag[k]);
-    const float tap = path.taps[k];
-    for (std::size_t t = std::max(from, lag); t < to; ++t) y[t - from] += tap * other[t - lag];
+  const auto longest = static_cast<std::size_t>(path.lag.back());
+  std::size_t t = from;
+  const auto one = [&] {
+    for (std::size_t k = 0; k < path.lag.size() && static_cast<std::size_t>(path.lag[k]) <= t; ++k)
+      y[t - from] += path.taps[k] * other[t - static_cast<std::size_t>(path.lag[k])];
+    ++t;
+  };
+  while (t < std::min(to, longest)) one();
+  for (; t + kAtOnce <= to; t += kAtOnce) {
+    float sum[kAtOnce]{};
+    for (std::size_t k = 0; k < path.lag.size(); ++k) {
+      const float* x = &other[t - static_cast<std::size_t>(path.lag[k])];
+      for (std::size_t j = 0; j < kAtOnce; ++j) sum[j] += path.taps[k] * x[j];
+    }
+    std::copy_n(sum, kAtOnce, &y[t - from]);
   }
+  while (t < to) one();
   return y;
 }
 
-// @return the share of the channel that the path explains
-double refit(std::span<const float> own, std::span<const float> other, const std::vector<Stretch>& stretches,
-             EchoPath& path) {
-  LeastSquares squares(own, other, path.lag);
-  for (const Stretch& s : stretches) squares.add(s);
-  path.taps = squares.solve();
-  return squares.explained();
+// The parts of stretches that are not among others. @param kept  within the stretches, in order
+std::vector<Stretch> without(const std::vector<Stretch>& stretches, const std::vector<Stretch>& kept) {
+  std::vector<Stretch> rest;
+  for (Stretch s : stretches) {
+    for (const Stretch& k : kept) {
+      if (k.to <= s.from || k.from >= s.to) continue;
+      if (k.from > s.from) rest.push_back({s.from, k.from});
+      s.from = k.to;
+    }
+    if (s.from < s.to) rest.push_back(s);
+  }
+  return rest;
 }
 
 // The residual of the channel after the path; outside of the stretches it is unchanged.
@@ -296,16 +348,22 @@ std::optional<EchoPath> fit(const Fft& fft, std::span<const float> own_channel, 
   const std::span<const float> own = own_near, other = other_near;
   for (Stretch& s : stretches) s = {s.from - first + kBeforeStretch, s.to - first + kBeforeStretch};
   path.lag = lags_around(lag, kBefore, kTaps);
-  refit(own, other, stretches, path);
+  LeastSquares squares(own, other, stretches, path.lag);
+  path.taps = squares.solve();
   // All reflections first: a late one does not exist in the beginning, which would then seem to be explained best.
   const auto add = [&] {
     const bool room = path.lag.size() < kTaps + (kReflections - 1) * kFewTaps;
     return room && add_reflection(fft, left_of(own, other, stretches, path), other, stretches, path);
   };
-  while (add()) refit(own, other, stretches, path);
-  stretches = well_explained(left_of(own, other, stretches, path), other, stretches);
-  add();
-  refit(own, other, stretches, path);
+  while (add()) {
+    squares.extend(path.lag);
+    path.taps = squares.solve();
+  }
+  std::vector<Stretch> kept = well_explained(left_of(own, other, stretches, path), other, stretches);
+  squares.keep(kept, without(stretches, kept));
+  stretches = std::move(kept);
+  if (add()) squares.extend(path.lag);
+  path.taps = squares.solve();
   double before = 0, source = 0;
   for (const Stretch& s : stretches) {
     const auto length = static_cast<double>(s.to - s.from);
@@ -343,12 +401,14 @@ class Windows {
     if (peak.over_mean < kStandsOut) return -1;
     EchoPath path;
     path.lag = lags_around(peak.lag, kFewTaps / 4, kFewTaps);
-    double explained = refit(own, other, {window}, path);
-    for (int k = 1; k < kReflections && explained > kSomeEcho && explained < kEchoOnly; ++k) {
+    LeastSquares squares(own, other, {window}, path.lag);
+    path.taps = squares.solve();
+    for (int k = 1; k < kReflections && squares.explained() > kSomeEcho && squares.explained() < kEchoOnly; ++k) {
       if (!add_reflection(long_, left_of(own, other, {window}, path), other, {window}, path)) break;
-      explained = refit(own, other, {window}, path);
+      squares.extend(path.lag);
+      path.taps = squares.solve();
     }
-    return explained < kEchoOnly ? -1 : peak.lag;
+    return squares.explained() < kEchoOnly ? -1 : peak.lag;
   }
   const Fft& fft() const { return long_; }
 

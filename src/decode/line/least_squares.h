@@ -27,11 +27,19 @@ void solve_positive_definite(std::vector<T>& a, std::vector<T>& b) {
     for (std::size_t k = 0; k < j; ++k) d -= std::norm(a[j * n + k]);
     d = std::sqrt(std::max(d, 1e-30));
     a[j * n + j] = d;
-    for (std::size_t i = j + 1; i < n; ++i) {
-      T s = a[i * n + j];
-      for (std::size_t k = 0; k < j; ++k) s = less(s, a[i * n + k], a[j * n + k], true);
-      a[i * n + j] = s / d;
-    }
+    const auto rows = [&](std::size_t i, auto count) {
+      T s[count];
+      for (std::size_t r = 0; r < count; ++r) s[r] = a[(i + r) * n + j];
+      for (std::size_t k = 0; k < j; ++k) {
+        for (std::size_t r = 0; r < count; ++r) s[r] = less(s[r], a[(i + r) * n + k], a[j * n + k], true);
+      }
+      for (std::size_t r = 0; r < count; ++r) a[(i + r) * n + j] = s[r] / d;
+    };
+    // Several rows side by side: each difference of one waits for the one before.
+    constexpr std::integral_constant<std::size_t, 8> kAtOnce;
+    std::size_t i = j + 1;
+    for (; i + kAtOnce <= n; i += kAtOnce) rows(i, kAtOnce);
+    for (; i < n; ++i) rows(i, std::integral_constant<std::size_t, 1>{});
   }
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t k = 0; k < i; ++k) b[i] = less(b[i], a[i * n + k], b[k], false);

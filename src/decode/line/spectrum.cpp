@@ -25,12 +25,16 @@ Cd spectrum_at(std::span<const float> x, double hz) {
 }
 
 std::vector<float> hann(std::span<const float> x) {
-  std::vector<float> y;
-  const auto n = static_cast<double>(x.size());
-  for (const float v : x) {
-    const double at = static_cast<double>(y.size()) + 0.5;
-    y.push_back(static_cast<float>(v * (1 - std::cos(2 * std::numbers::pi * at / n))));
+  thread_local std::vector<double> window;  // the last: as a rule many of one length come
+  if (window.size() != x.size()) {
+    window.resize(x.size());
+    for (std::size_t k = 0; k < window.size(); ++k) {
+      const double at = (static_cast<double>(k) + 0.5) / static_cast<double>(x.size());
+      window[k] = 1 - std::cos(2 * std::numbers::pi * at);
+    }
   }
+  std::vector<float> y(x.size());
+  for (std::size_t k = 0; k < y.size(); ++k) y[k] = static_cast<float>(x[k] * window[k]);
   return y;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 
 #include "dsp/blocks/sincos.h"
 #include "src/decode/line/least_squares.h"
@@ -26,7 +27,10 @@ struct Likeness {
 /// that parity. By FFT, to a few millionths of the energies.
 std::vector<float> correlations(std::span<const Cf> left, std::span<const Cf> u, std::size_t parity) {
   const std::size_t inputs = (u.size() - parity + 1) / 2, places = inputs - left.size() + 1;
-  const Fft fft(std::bit_ceil(inputs));
+  constexpr std::size_t kUsual = 4096;
+  static const Fft usual(kUsual);
+  std::optional<Fft> larger;
+  const Fft& fft = inputs <= kUsual ? usual : larger.emplace(std::bit_ceil(inputs));
   std::vector<oh_complex> a(fft.size()), b(fft.size());
   for (std::size_t i = 0; i < left.size(); ++i) a[i] = {left[i].real(), left[i].imag()};
   for (std::size_t k = 0; k < inputs; ++k) b[k] = {u[parity + 2 * k].real(), u[parity + 2 * k].imag()};

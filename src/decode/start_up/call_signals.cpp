@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <span>
 
 #include "src/decode/line/spectrum.h"
@@ -39,12 +40,61 @@ struct Stretch {
 };
 using Stretches = std::array<std::vector<Stretch>, kSoundCount>;
 
-int sound_of(std::span<const float> window) {
-  double all = 0;
-  for (const float v : window) all += static_cast<double>(v) * v / kWindow;
+// The spectrum of windows that overlap: each part of them is computed once.
+class ToneWindows {
+ public:
+  explicit ToneWindows(std::span<const float> x) : x_(x) {}
+
+  /// Mean power of the window that begins with a part.
+  double power_of(std::size_t part) {
+    double sum = 0;
+    for (std::size_t k = 0; k < kParts; ++k) sum += at(part + k).power;
+    return sum / kParts;
+  }
+  /// The same of each tone in it.
+  std::array<double, kTones> tones_of(std::size_t part) {
+    std::array<double, kTones> power{};
+    for (std::size_t tone = 0; tone < kTones; ++tone) {
+      Cd sum;
+      for (std::size_t k = 0; k < kParts; ++k) {
+        Part& p = at(part + k);
+        if (!p.has_tones) add_tones(p, part + k);
+        sum += p.tone[tone] * std::polar(1.0, -2 * std::numbers::pi * kHz[tone] * seconds(k * kHop));
+      }
+      power[tone] = 2 * std::norm(sum / static_cast<double>(kParts));
+    }
+    return power;
+  }
+
+ private:
+  static constexpr std::size_t kParts = kWindow / kHop;
+  struct Part {
+    std::size_t number = SIZE_MAX;
+    double power = 0;
+    bool has_tones = false;
+    std::array<Cd, kTones> tone{};
+  };
+  std::span<const float> samples(std::size_t part) const { return x_.subspan(part * kHop, kHop); }
+  Part& at(std::size_t number) {
+    Part& p = parts_[number % kParts];
+    if (p.number == number) return p;
+    p = {.number = number};
+    for (const float v : samples(number)) p.power += static_cast<double>(v) * v / kHop;
+    return p;
+  }
+  void add_tones(Part& p, std::size_t number) const {
+    for (std::size_t k = 0; k < kTones; ++k) p.tone[k] = spectrum_at(samples(number), kHz[k]);
+    p.has_tones = true;
+  }
+
+  std::span<const float> x_;
+  std::array<Part, kParts> parts_{};
+};
+
+int sound_of(ToneWindows& windows, std::size_t part) {
+  const double all = windows.power_of(part);
   if (all < kLeastPower) return -1;
-  std::array<double, kTones> power{};
-  for (std::size_t k = 0; k < kTones; ++k) power[k] = 2 * std::norm(spectrum_at(window, kHz[k]));
+  const std::array<double, kTones> power = windows.tones_of(part);
   for (int s = 0; s < kSoundCount; ++s) {
     const double low = power[static_cast<std::size_t>(kSounds[s].low)],
                  high = power[static_cast<std::size_t>(kSounds[s].high)];
@@ -60,8 +110,9 @@ int sound_of(std::span<const float> window) {
 Stretches stretches_of(std::span<const float> x) {
   Stretches all;
   constexpr double kGapS = 0.06;
+  ToneWindows windows(x);
   for (std::size_t at = 0; at + kWindow <= x.size(); at += kHop) {
-    const int s = sound_of(x.subspan(at, kWindow));
+    const int s = sound_of(windows, at / kHop);
     if (s < 0) continue;
     std::vector<Stretch>& own = all[static_cast<std::size_t>(s)];
     // A window holds the tone's edge when more than half of it does.
