@@ -33,10 +33,7 @@ inline int downstream_bit_rate(const v90::Cp& cp) {
 struct DownstreamAsked {
   v90::Law law = v90::Law::kMu;  ///< of INFO0d
   std::uint8_t u_info = 0;       ///< of INFO1a
-  bool v92 = false;              ///< with PCM upstream: Jp, SUVd and CPd
   double from_s = 0, to_s = 0;   ///< start of the search for TRN1d, and end of the call or begin of a retrain
-  std::vector<double> tones_s;   ///< begins of its tone of Phase 2, in order: in data, a retrain begins
-  double r_from_s = 0;           ///< the DIL is over, and R comes; 0: since the first of the CPs
   struct CpAt {
     v90::Cp cp;
     double t = 0;  ///< s, when its first one began
@@ -44,6 +41,9 @@ struct DownstreamAsked {
   std::vector<CpAt> cps;        ///< in order of time
   std::optional<v90::Dil> dil;  ///< requested by Ja
   std::vector<double> s_s;      ///< begins of the analogue modem's S, in order: the last before CPt ends the DIL
+  std::vector<double> tones_s;  ///< begins of its tone of Phase 2, in order: in data, a retrain begins
+  double r_from_s = 0;          ///< the DIL is over, and R comes; 0: since the first of the CPs
+  bool v92 = false;             ///< with PCM upstream: Jp, SUVd and CPd
 };
 
 /// Equal MP sequences one after the other. Times in seconds.

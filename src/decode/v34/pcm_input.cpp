@@ -141,19 +141,19 @@ class OnAnyClock : public PcmInput {
 
   void sent(float reference, Trust trust) override {
     receiver_.adapt(reference, trust);
-    if (refits_ == 1 && !receiver_.refitting()) training_db_ = error_db();
+    if (!in_frames_ && trust == Trust::kAll && !receiver_.refitting()) training_power_ = receiver_.error_power();
   }
 
   bool wants_levels() const override { return true; }
-  void refit() override {
-    ++refits_;
-    receiver_.refit();
-  }
+  void refit() override { receiver_.refit(); }
+  void begin_frames() override { in_frames_ = true; }
 
   long position() const override { return static_cast<long>(receiver_.position()); }
   double t(long later) const override { return static_cast<double>(at_) / kWideHz + seconds(later - kDelay); }
   double t_trn1d() const override { return t_trn1d_; }
-  double training_db() const override { return training_db_; }
+  double training_db() const override {
+    return training_power_ > 0 ? 10 * std::log10(static_cast<double>(training_power_) / (level_ * level_)) : 0;
+  }
   std::optional<double> clock_ppm() const override { return receiver_.clock_ppm(); }
 
  private:
@@ -166,17 +166,14 @@ class OnAnyClock : public PcmInput {
     ++at_;
     return x;
   }
-  double error_db() const {
-    return 10 * std::log10(std::max(static_cast<double>(receiver_.error_power()), 1e-9) / (level_ * level_));
-  }
-
   std::span<const std::int16_t> wide_;
   PcmEcho echo_;
   v90::PcmReceiver receiver_;
   float mean_ = 0, level_ = 1;
   std::size_t at_ = 0, end_ = 0;
-  int refits_ = 0;
-  double t_trn1d_ = 0, training_db_ = 0;
+  bool in_frames_ = false;
+  double t_trn1d_ = 0;
+  float training_power_ = 0;
 };
 
 }  // namespace

@@ -10,8 +10,10 @@
 #include <numbers>
 #include <random>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "dsp/v34/phase2/info.h"
 #include "offhook/decode.h"
 #include "src/decode/call/call.h"
 #include "tests/unit/src/decode/line_signal.h"
@@ -564,6 +566,55 @@ TEST(DecodeVerdict, K56flexIsToldByTheWholeCodeOfItsProvider) {
     EXPECT_EQ(technology_of(static_cast<std::uint8_t>(country), provider), "other PCM modem")
         << country << ", " << provider.size() << " octets";
   EXPECT_EQ(technology_of(0xB5, {0x00, 0x94}, false), "other PCM modem") << "an invalid frame";
+}
+
+// A call with these INFO sequences, of which the last is INFO1a, and a signal that goes on behind it.
+Call call_of(const std::vector<decltype(InfoHeard::info)>& infos, double goes_on_s) {
+  Call call;
+  call.recording.channel.resize(2);
+  for (const auto& info : infos) {
+    InfoHeard& heard = call.start_up.info.emplace_back();
+    heard.info = info;
+    heard.t0 = static_cast<double>(call.start_up.info.size());
+    heard.bits.resize(128);
+  }
+  Training& t = call.trainings.emplace_back();
+  t.info1a_t = call.start_up.info.back().t0;
+  t.pcm = std::holds_alternative<v34::Info1aV90>(infos.back());
+  t.from_2400.direction.channel = 1;
+  if (t.pcm) t.from_2400.direction.pcm = std::get<v34::Info1aV90>(infos.back()).pcm_upstream;
+  call.recording.duration_s = t.info1a_t + goes_on_s;
+  call.activity_end_s = {call.recording.duration_s, call.recording.duration_s};
+  return call;
+}
+
+TEST(DecodeVerdict, Info1aWithoutItsTrainingIsNoCertainV34) {
+  const std::vector<decltype(InfoHeard::info)> infos = {v34::Info0{}, v34::Info0{}, v34::Info1c{}, v34::Info1a{}};
+  EXPECT_LE(verdict_of(call_of(infos, 20)).weight.probability, kUnknownProbability);
+  EXPECT_LE(verdict_of(call_of({v34::Info1a{}}, 1)).weight.probability, kUnknownProbability) << "perhaps by chance";
+  EXPECT_GT(verdict_of(call_of(infos, 1)).weight.probability, 0.9) << "the recording ends before it";
+  Call trained = call_of(infos, 20);
+  for (Training::Side* side : {&trained.trainings[0].from_1200, &trained.trainings[0].from_2400})
+    side->segments.emplace_back().trn_symbols = 2000;
+  const Verdict v = verdict_of(trained);
+  EXPECT_EQ(v.technology, "V.34");
+  EXPECT_GT(v.weight.probability, 0.9);
+}
+
+TEST(DecodeVerdict, V92WithPcmUpstreamIsNamedByInfo1a) {
+  v34::Info1aV90 chosen{};
+  chosen.pcm_upstream = true;
+  const Verdict v = verdict_of(call_of({v34::Info0{}, v34::Info0d{}, v34::Info1c{}, chosen}, 20));
+  EXPECT_EQ(v.technology, "V.92 PCM upstream");
+  EXPECT_GT(v.weight.probability, 0.9);
+  ASSERT_EQ(v.directions.size(), 2u);
+  EXPECT_EQ(v.directions[0].reason, "data of V.92's PCM upstream are not read");
+  chosen.pcm_upstream = false;
+  EXPECT_EQ(verdict_of(call_of({v34::Info0{}, v34::Info0d{}, v34::Info1c{}, chosen}, 20)).technology, "V.90");
+}
+
+TEST(DecodeVerdict, AnOnlyInfoSequenceThatChoosesPcmIsNotCertain) {
+  EXPECT_LE(verdict_of(call_of({v34::Info1aV90{}}, 20)).weight.probability, kUnknownProbability);
 }
 
 }  // namespace

@@ -149,6 +149,27 @@ TEST_F(DecodeRecording, AnyRateIsBroughtTo8000HzWithoutLoss) {
   }
 }
 
+TEST_F(DecodeRecording, TwoChannelsAreKeptAt16000HzToo) {
+  std::vector<short> frames;
+  for (int n = 0; n < 3 * 4096; ++n) frames.insert(frames.end(), {static_cast<short>(7 * n % 20001), 5});
+  const Recording r = read_recording(write("both16.wav", 16000, 2, frames));
+  ASSERT_EQ(r.wide.size(), 2u);
+  ASSERT_EQ(r.wide[0].size(), 2 * r.channel[0].size());
+  for (std::size_t n = 0; n < r.wide[0].size(); ++n) ASSERT_EQ(r.wide[0][n], frames[2 * n]) << n;
+  EXPECT_TRUE(read_recording(write("both8.wav", 8000, 2, frames)).wide.empty());
+  EXPECT_TRUE(read_recording(write("one16.wav", 16000, 1, frames)).wide.empty());
+  // A tone above 4000 Hz, which the channel at 8000 Hz has not.
+  std::vector<short> tone;
+  for (int n = 0; n < 48000; ++n)
+    tone.insert(tone.end(),
+                {static_cast<short>(std::lround(8000 * std::sin(2 * std::numbers::pi * 4300 * n / 48000))), 0});
+  const Recording high = read_recording(write("both48.wav", 48000, 2, tone));
+  ASSERT_EQ(high.wide[0].size(), 16000u);
+  for (int n = 200; n < 15800; ++n)
+    ASSERT_NEAR(high.wide[0][static_cast<std::size_t>(n)], 8000 * std::sin(2 * std::numbers::pi * 4300 * n / 16000),
+                12);
+}
+
 // A file is read in blocks, and each is brought to 8000 Hz at once: neither their ends nor the offset may be seen.
 TEST_F(DecodeRecording, BlocksOfTheFileLeaveNoTraceInTheSamples) {
   std::vector<short> frames;

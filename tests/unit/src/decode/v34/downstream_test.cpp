@@ -33,10 +33,13 @@ struct Network {
   std::optional<Conversion> other_law = {};  // the octets are converted on their way
   int dil_from = 0;                          // the first Ucode that the DIL asks for
   bool dense = false;                        // the data use each Ucode from 64 to 95 but one
+  int jds = 6;                               // before Jd'
+  double ppm = 0;                            // of the network's clock, in Sent::wide
 };
 
 struct Sent {
   std::vector<float> line, other;
+  std::vector<std::int16_t> wide;  // the line at 16 000 Hz, by another clock
   DownstreamAsked asked;
   v90::Mp mp{};
   v90::Jd jd{};
@@ -105,7 +108,7 @@ class Digital {
     send(Signal::kSdBar);
     send(Signal::kTrn1d, 2400);
     s_.jd = {0x3FFFFF, false, true, 1};
-    for (int k = 0; k < 6; ++k) {
+    for (int k = 0; k < network_.jds; ++k) {
       tx_.start_jd(s_.jd);
       rest();
     }
@@ -177,9 +180,38 @@ class Digital {
       if (network_.two_wires && n > kRateHz) y += 0.02f * s_.other[n - kEchoLag];
       s_.line[n] = y;
     }
+    arrive_wide(x);
+  }
+  // The same at two samples a symbol, through a filter that ends at 4800 Hz.
+  void arrive_wide(const std::vector<float>& x) {
+    constexpr long kReach = 24;  // symbols
+    v34::Random random(11, 4);
+    const auto other = [&](long n) {
+      return n >= 0 && n < static_cast<long>(s_.other.size()) ? s_.other[static_cast<std::size_t>(n)] : 0.f;
+    };
+    for (std::size_t m = 0; m < 2 * x.size(); ++m) {
+      const double t = static_cast<double>(m) / 2 * (1 + 1e-6 * network_.ppm) + 0.3;
+      double y = network_.noise * random.gaussian();
+      const long from = std::max(0L, static_cast<long>(t) - kReach);
+      const long to = std::min(static_cast<long>(x.size()), static_cast<long>(t) + kReach);
+      for (long n = from; n < to; ++n) y += x[static_cast<std::size_t>(n)] * smooth(t - static_cast<double>(n));
+      const auto k = static_cast<long>(m / 2) - 9;
+      if (network_.two_wires) y += m % 2 == 0 ? 0.3 * other(k) : 0.15 * (other(k) + other(k + 1));
+      s_.wide.push_back(static_cast<std::int16_t>(std::lround(0.4 * y)));
+    }
   }
 
  private:
+  // 12 dB down at 4000 Hz, as a line card's filter is.
+  static double smooth(double t) { return 0.5 * pulse(t) + 0.25 * (pulse(t - 0.5) + pulse(t + 0.5)); }
+  // A raised cosine.
+  static double pulse(double t) {
+    constexpr double kPi = 3.14159265358979, kRollOff = 0.2;
+    if (std::abs(t) < 1e-9) return 1;
+    const double d = 1 - 4 * kRollOff * kRollOff * t * t, sinc = std::sin(kPi * t) / (kPi * t);
+    return std::abs(d) < 1e-6 ? sinc * kPi / 4 : sinc * std::cos(kPi * kRollOff * t) / d;
+  }
+
   Sent& s_;
   Network network_;
   v90::Downstream tx_{kLaw};
@@ -199,8 +231,7 @@ Sent call(const Network& network, bool renegotiates = false) {
   return s;
 }
 
-void expect_heard(const Sent& s, std::size_t data_modes) {
-  const DownstreamHeard heard = read_downstream({.own = s.line, .other = s.other}, s.asked);
+void expect_heard(const Sent& s, std::size_t data_modes, const DownstreamHeard& heard) {
   EXPECT_EQ(heard.stopped, "");
   EXPECT_NEAR(heard.t_trn1d, (1600 + v90::kSdSymbols + v90::kSdBarSymbols) / 8000.0, 1e-3);
   EXPECT_LT(heard.training_db, -40);
@@ -224,6 +255,53 @@ void expect_heard(const Sent& s, std::size_t data_modes) {
     for (std::size_t k = 1; k < links.back().payload.size(); ++k)
       ASSERT_EQ(links.back().payload[k], static_cast<std::uint8_t>(links.back().payload[k - 1] + 1));
   }
+}
+
+void expect_heard(const Sent& s, std::size_t data_modes) {
+  expect_heard(s, data_modes, read_downstream({.own = s.line, .other = s.other}, s.asked));
+}
+
+DownstreamHeard read_wide(const Sent& s) {
+  return read_downstream({.own = s.line, .other = s.other, .wide = s.wide, .train_s = 0, .train_end_s = 0.19}, s.asked);
+}
+
+constexpr int kJdsToFollow = 60;  // half a second: its clock settles, and the taps are fitted again
+
+TEST(DecodeDownstream, At16000HzTheRecorderMayHaveAnyClock) {
+  for (const double ppm : {0., 85., -120.}) {
+    SCOPED_TRACE(ppm);
+    const Sent s = call({.noise = 2, .jds = kJdsToFollow, .ppm = ppm}, true);
+    const DownstreamHeard heard = read_wide(s);
+    expect_heard(s, 2, heard);
+    ASSERT_TRUE(heard.clock_ppm);
+    EXPECT_NEAR(*heard.clock_ppm, ppm, 3);
+  }
+}
+
+TEST(DecodeDownstream, At16000HzTheEchoIsLearntWhileTheAnalogueModemTrains) {
+  const Sent s = call({.two_wires = true, .noise = 2, .jds = kJdsToFollow, .ppm = 40});
+  expect_heard(s, 1, read_wide(s));
+  // Without that time it stays.
+  const DownstreamHeard left = read_downstream({.own = s.line, .other = s.other, .wide = s.wide}, s.asked);
+  EXPECT_TRUE(left.data.empty() || read_link(left.data[0]).frames.size() < 20);
+}
+
+TEST(DecodeDownstream, AConstantOffsetOfTheRecorderIsTakenOff) {
+  Sent s = call({});
+  for (float& v : s.line) v += 60;
+  expect_heard(s, 1);
+}
+
+TEST(DecodeDownstream, WhatFollowsLostLevelsIsNoData) {
+  Sent s = call({});
+  v34::Random random(5, 9);
+  const std::size_t from = s.line.size() - 9000;
+  for (std::size_t k = from; k < s.line.size(); ++k) s.line[k] = static_cast<float>(3000 * random.gaussian());
+  const DownstreamHeard heard = read_downstream({.own = s.line, .other = s.other}, s.asked);
+  EXPECT_EQ(heard.stopped, "the levels can no longer be distinguished");
+  EXPECT_LT(heard.t_lost, seconds(from) + 0.2);
+  ASSERT_EQ(heard.data.size(), 1u);
+  EXPECT_LE(heard.data[0].t1, heard.t_lost);
 }
 
 TEST(DecodeDownstream, ADigitalModemIsReadFromTrn1dToTheFramesOfItsData) {
