@@ -9,6 +9,7 @@ namespace {
 constexpr float kStep = 0.5f;
 constexpr float kLeastStep = 0.02f;
 constexpr int kFullSteps = 2000;
+constexpr float kUsual = 1.f / 1024;
 constexpr float kLeastPower = 1e4f;  // of a window: less teaches nothing
 
 constexpr int kJudgeEvery = 1024;  // samples of seeking
@@ -69,6 +70,17 @@ void PcmEchoCanceller::adapt(float residual, const float* x) {
   const float shrunk = kStep * kFullSteps / static_cast<float>(trained_ < kFullSteps ? kFullSteps : trained_);
   const float step = shrunk > kLeastStep ? shrunk : kLeastStep;
   if (power > kLeastPower) kernels_->accumulate(taps_, x, step * residual / power, kTaps);
+}
+
+void PcmEchoCanceller::learn(float residual, int age, float step) {
+  static_assert(kMostAge + kMaxDelaySamples + kTaps <= kRing - 2 * kMost);
+  if (!on_) return;
+  const float* x = sent_ + window(delay_ + age);
+  const float power = kernels_->dot(x, x, kTaps);
+  // A quiet window would change the taps more than a loud one can bear.
+  usual_power_ += (power - usual_power_) * kUsual;
+  const float unit = power > usual_power_ ? power : usual_power_;
+  if (power > kLeastPower) kernels_->accumulate(taps_, x, step * residual / unit, kTaps);
 }
 
 // One stretch of kPlaces delays after the other, kLooks samples each.

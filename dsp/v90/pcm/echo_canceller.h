@@ -33,6 +33,10 @@ class PcmEchoCanceller {
   bool training() const { return training_; }
   /// @return the residual.  Real-time: yes, O(kTaps).
   float process(float received);
+  /// While the analogue modem speaks: `residual` is what its signal does not explain of the process() of `age` samples
+  /// ago.  @param step  of normalised LMS  @pre 0 <= age <= kMostAge.  Real-time: yes, O(kTaps).
+  void learn(float residual, int age, float step);
+  static constexpr int kMostAge = 256;
   /// The linear value that was sent.
   void put(float sent);
   /// While training: received over residual, as a power ratio; 0: not known.
@@ -59,6 +63,7 @@ class PcmEchoCanceller {
   int trained_ = 0;  // samples
   int at_ = 0;
   float echo_power_ = 0, residual_power_ = 0;
+  float usual_power_ = 0;                    // of windows that learn() had
   static constexpr int kPlaces = 2 * kMost;  // a multiple of 16: Kernels
   static constexpr int kLooks = 512;         // samples for each kPlaces delays
   void adapt(float residual, const float* x);

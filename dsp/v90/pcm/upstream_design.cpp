@@ -12,35 +12,26 @@ namespace {
 constexpr int kSteps = 80;
 constexpr int kRowsACall = 48;
 constexpr int kPrecursors = 8;  // of the prefilter, behind its main tap
-constexpr int kHalvings = 6;
-constexpr int kWarmUp = 64, kTrialSymbols = 320, kSymbolsACall = 8;
-constexpr float kFarthest = 64;
+constexpr int kWarmUp = 64, kTrialSymbols = 1024, kSymbolsACall = 8;
+constexpr int kPasses = 2;
+// Beyond this, of the received signal's root mean square, points are no further apart, although the noise grows.
+// Symbols there are rare, and a single wrong one is corrected. Points of ever growing spacing let the precoder's output
+// grow with its input, in bursts that overload the analogue modem's converter.
+constexpr float kGrowing = 4;
+// Of the permitted power: a trial is too short for the rare bursts.
+constexpr float kMostPower = 0.8f;
 constexpr float kMostLevel = 30000;
-
-// Classes of a symbol, for 2^k combinations of a data frame: of every fourth symbol half as many.
-int classes_for(int k) {
-  // (m^3 m / 2)^3 >= 2^k
-  int m = 2;
-  while (12 * log_2(m) - 3 < k + 1e-6) m += 2;
-  return m;
-}
-
-double bits_of(const uint8_t* moduli) {
-  double sum = 0;
-  for (int i = 0; i < kUpstreamIntervals; ++i) sum += log_2(moduli[i]);
-  return sum;
-}
+// Intervals whose noise differs less have the same points; a robbed bit makes it four times as large.
+constexpr double kAlike = 1.5;
 
 }  // namespace
 
-void UpstreamDesign::begin(const UpstreamLine& line, UpstreamRates rates, v34::TrellisCode trellis,
-                           float least_distance, const Kernels& kernels) {
+void UpstreamDesign::begin_filters(const UpstreamLine& line, const Kernels& kernels) {
   renew(*this);
   kernels_ = &kernels;
-  line_ = line;
-  rates_ = rates;
-  least_distance_ = least_distance;
-  cpd_.trellis = trellis;
+  filters_only_ = true;
+  law_ = line.law;
+  echo_ = square_root(line.echo_power);
   float norm = 0;
   for (int k = 0; k < kChannel; ++k) norm += line.channel[k] * line.channel[k];
   unit_ = norm > 1 ? square_root(norm) : 1;
@@ -53,9 +44,50 @@ void UpstreamDesign::begin(const UpstreamLine& line, UpstreamRates rates, v34::T
     if (tap * tap > best * best) peak = j;
   }
   main_ = peak + kForward - 1 - kPrecursors;
-  ridge_ = line.noise / (unit_ * unit_);
+  delay_ = main_ - UpstreamReceiver::kChannelBefore;
+  NoiseFit all;
+  for (int i = 0; i < kIntervals; ++i) all.add(line.noise[i]);
+  ridge_ = static_cast<float>(all.effective()) * line.noise_scale / (unit_ * unit_);
   rest_[main_] = 1;
   stage_ = Stage::kTranspose;
+}
+
+void UpstreamDesign::begin(const UpstreamLine& line, UpstreamRates rates, v34::TrellisCode trellis,
+                           float least_distance, const Kernels& kernels) {
+  begin_filters(line, kernels);
+  filters_only_ = false;
+  rates_ = rates;
+  least_distance_ = least_distance;
+  cpd_.trellis = trellis;
+  group_intervals(line.noise, line.noise_scale);
+}
+
+// Interval i of a data frame is received in the samples that begin `delay_` later.
+void UpstreamDesign::group_intervals(const NoiseFit* noise, float scale) {
+  bool grouped[kIntervals]{};
+  for (sets_ = 0;; ++sets_) {
+    double least = -1;
+    for (int i = 0; i < kIntervals; ++i) {
+      const double ratio = noise[(i + delay_) % kIntervals].ratio();
+      if (!grouped[i] && (least < 0 || ratio < least)) least = ratio;
+    }
+    if (least < 0) return;
+    NoiseFit alike;
+    for (int i = 0; i < kIntervals; ++i) {
+      const NoiseFit& n = noise[(i + delay_) % kIntervals];
+      if (grouped[i] || n.ratio() > kAlike * least) continue;
+      grouped[i] = true;
+      cpd_.interval[i] = static_cast<uint8_t>(sets_);
+      alike.add(n);
+    }
+    UpstreamSpacing::Noise& of_set = noise_[sets_];
+    of_set.law = law_;
+    of_set.echo = echo_;
+    for (int c = 0; c < kUchords; ++c) {
+      of_set.variance[c] = static_cast<float>(alike.variance(c)) * scale;
+      of_set.equal[c] = static_cast<float>(alike.equal_share(c)) * of_set.variance[c];
+    }
+  }
 }
 
 // One step needs the response of the direction p, and the correlation of what is left with the channel.
@@ -72,6 +104,9 @@ bool UpstreamDesign::work() {
       break;
     case Stage::kFilters:
       set_filters();
+      break;
+    case Stage::kSpacing:
+      find_spacing();
       break;
     case Stage::kRate:
       try_more();
@@ -113,13 +148,14 @@ void UpstreamDesign::transpose() {
   stage_ = Stage::kApply;
 }
 
-// The filters as CPd has them, and the response that they really give.
+float UpstreamDesign::response(int k) const {
+  float sum = 0;
+  for (int i = 0; i < kForward; ++i) sum += f_[i] * channel_[kForward - 1 + k - i];
+  return sum * unit_;
+}
+
+// The filters as CPd has them.
 void UpstreamDesign::set_filters() {
-  const auto response = [this](int k) {
-    float sum = 0;
-    for (int i = 0; i < kForward; ++i) sum += f_[i] * channel_[kForward - 1 + k - i];
-    return sum * unit_;
-  };
   const float main = response(main_);
   for (float& f : f_) f /= main;
   float most = 0;
@@ -130,13 +166,46 @@ void UpstreamDesign::set_filters() {
   cpd_.gain = wanted < 65535 ? static_cast<uint16_t>(wanted) : uint16_t{65535};
   const float gain = static_cast<float>(cpd_.gain) / kGainUnit;
   cpd_.z2.length = kForward;
-  filter_power_ = 0;
+  float filter_power = 0;
   for (int k = 0; k < kForward; ++k) {
     const float tap = f_[k] / gain * 32768;
     cpd_.z2.tap[k] = static_cast<int16_t>(tap < 0 ? tap - 0.5f : tap + 0.5f);
     f_[k] = static_cast<float>(cpd_.z2.tap[k]) / 32768 * gain;
-    filter_power_ += f_[k] * f_[k];
+    filter_power += f_[k] * f_[k];
   }
+  set_precoder();
+  intersymbol_ /= filter_power;
+  cpd_.has_moduli = cpd_.has_filters = cpd_.has_constellations = true;
+  if (filters_only_) {
+    stage_ = Stage::kIdle;
+  } else {
+    begin_spacing();
+  }
+}
+
+void UpstreamDesign::begin_spacing() {
+  stage_ = Stage::kSpacing;
+  ++passes_;
+  set_ = 0;
+  for (int s = 0; s < sets_; ++s) {
+    UpstreamSpacing::Noise noise = noise_[s];
+    noise.intersymbol = intersymbol_;
+    spacing_[s].begin(noise, least_distance_);
+  }
+  low_ = 0;
+  high_ = kMostUpstreamDrn;
+  while (high_ > 0 && (rates_ >> (high_ - 1) & 1) == 0) --high_;
+  cpd_.drn = 0;
+}
+
+void UpstreamDesign::find_spacing() {
+  if (!spacing_[set_].work()) return;
+  make_points(set_);
+  if (++set_ == sets_) stage_ = Stage::kRate;
+}
+
+// And what of the response they do not undo.
+void UpstreamDesign::set_precoder() {
   cpd_.p1.length = kBack;
   intersymbol_ = 0;
   for (int k = 0; k < kResponse; ++k) {
@@ -146,107 +215,121 @@ void UpstreamDesign::set_filters() {
       tap = tap > 32767 ? 32767 : tap < -32768 ? -32768 : tap;
       int16_t& p = cpd_.p1.tap[k - main_ - 1];
       p = static_cast<int16_t>(tap < 0 ? tap - 0.5f : tap + 0.5f);
-      left += static_cast<float>(p) / 16384;
+      feedback_[k - main_ - 1] = static_cast<float>(p) / 16384;
+      left += feedback_[k - main_ - 1];
     }
+    left_[kWhole - 1 - k] = left;
     intersymbol_ += left * left;
   }
-  delay_ = main_ - UpstreamReceiver::kChannelBefore;
-  cpd_.has_moduli = cpd_.has_filters = cpd_.has_constellations = true;
-  low_ = 0;
-  high_ = kMostUpstreamDrn;
-  while (high_ > 0 && (rates_ >> (high_ - 1) & 1) == 0) --high_;
-  stage_ = Stage::kRate;
-  drn_ = 0;
 }
 
-// Standard deviation of the noise at a level of the codec's input.
-float UpstreamDesign::sigma(float level) const {
-  const float echo = square_root(line_.echo_power);
-  float mean = 0;
-  constexpr float kEchoes[] = {-1.35f, -0.4f, 0.4f, 1.35f};
-  for (const float e : kEchoes) {
-    const float step = quantiser_step(line_.law, level + e * echo);
-    mean += step * step / (12 * 4);
-  }
-  return square_root(line_.step_share * mean + line_.constant + intersymbol_ / filter_power_);
-}
-
-void UpstreamDesign::make_points(float distance) {
+void UpstreamDesign::make_points(int set) {
+  const float most = kGrowing * unit_;
+  const auto distance = [&](float level) { return spacing_[set].at(level < most ? level : most); };
   int n = 0;
-  float a = distance * sigma(0) / 2;
+  float a = distance(0) / 2;
   uint16_t last = 0;
   while (n < kMostPositivePoints && a < kMostLevel) {
     auto value = static_cast<uint16_t>(a + 0.5f);
     if (value <= last) value = static_cast<uint16_t>(last + 1);
-    cpd_.point[0][n++] = last = value;
-    const float half = a + distance * sigma(a) / 2;
-    a += distance * sigma(half);
+    cpd_.point[set][n++] = last = value;
+    a += distance(a + distance(a) / 2);
   }
-  cpd_.points[0] = static_cast<uint8_t>(n);
+  cpd_.points[set] = static_cast<uint8_t>(n);
 }
 
-// As few classes as carry K bits.
-void UpstreamDesign::set_moduli() {
-  const int k = cpd_.bits(), m = classes_for(k);
-  for (int i = 0; i < kUpstreamIntervals; ++i) cpd_.modulus[i] = static_cast<uint8_t>(i % 4 == 3 ? m / 2 : m);
+// Points of both signs up to this level, at least two.
+int UpstreamDesign::classes_within(int set, float span) const {
+  int n = 1;
+  while (n < cpd_.points[set] && static_cast<float>(cpd_.point[set][n]) <= span) ++n;
+  return 2 * n;
+}
+
+// The classes of all intervals are the points within a span.  @return bits of a data frame
+double UpstreamDesign::set_classes(float span) {
+  int classes[kConstellationSets];
+  double bits[kConstellationSets], sum = 0;
+  for (int s = 0; s < sets_; ++s) {
+    classes[s] = classes_within(s, span);
+    bits[s] = log_2(classes[s]);
+  }
   for (int i = 0; i < kUpstreamIntervals; ++i) {
-    if (i % 4 == 3) continue;
+    const int set = cpd_.interval[i % kIntervals];
+    cpd_.modulus[i] = static_cast<uint8_t>(i % 4 == 3 ? classes[set] / 2 : classes[set] > 255 ? 255 : classes[set]);
+    sum += bits[set] - (i % 4 == 3 ? 1 : 0);
+  }
+  return sum;
+}
+
+// The least span that has K bits, and then as few classes as still carry them.
+void UpstreamDesign::set_moduli() {
+  const double wanted = cpd_.bits() + 1e-6;
+  float low = 0, high = kMostLevel;
+  for (int k = 0; k < 16; ++k) {
+    const float middle = (low + high) / 2;
+    (set_classes(middle) >= wanted ? high : low) = middle;
+  }
+  double bits = set_classes(high);
+  for (int i = 0; i < kUpstreamIntervals; ++i) {
+    const double less = bits + log_2(cpd_.modulus[i] - 1.) - log_2(cpd_.modulus[i]);
+    if (cpd_.modulus[i] <= 2 || less < wanted) continue;
     --cpd_.modulus[i];
-    if (bits_of(cpd_.modulus) < k + 1e-9) ++cpd_.modulus[i];
+    bits = less;
   }
 }
 
-void UpstreamDesign::begin_trial(int drn, float distance) {
+void UpstreamDesign::begin_trial(int drn) {
   cpd_.drn = static_cast<uint8_t>(drn);
-  trial_ = distance;
   set_moduli();
-  make_points(distance);
   tried_ = 0;
-  power_ = 0;
+  power_ = disturbance_ = off_ = 0;
   if (is_usable(cpd_)) renew(precoder_, cpd_, *kernels_);
 }
 
-// Halves the interval of rates, and for each rate that of the distance at which the power is 1.
+// The highest rate that fits.
 void UpstreamDesign::try_more() {
-  if (drn_ == 0) {
-    if (low_ == high_) {
-      cpd_.drn = static_cast<uint8_t>(low_);
-      if (low_ > 0) begin_trial(low_, distance_);
+  if (cpd_.drn == 0) {
+    if (high_ == 0) {
       stage_ = Stage::kIdle;
       return;
     }
-    drn_ = (low_ + high_ + 1) / 2;
-    halvings_ = 0;
-    near_ = least_distance_;
-    far_ = kFarthest;
-    begin_trial(drn_, near_);
+    return begin_trial((low_ + high_ + 1) / 2);
   }
-  // Too many classes for 128 points: the distance is too great, or the rate too high.
-  if (!is_usable(cpd_)) return end_trial(2);
+  // Too many classes for 128 points: the spacing is too wide, or the rate too high.
+  if (!is_usable(cpd_)) return next_trial(false);
   for (int n = 0; n < kSymbolsACall; ++n, ++tried_) {
     random_ = random_ * 1664525 + 1013904223;
     const int digit = static_cast<int>((random_ >> 8) % cpd_.modulus[precoder_.interval()]);
+    const int set = cpd_.interval[precoder_.interval() % kIntervals];
     const float w = precoder_.put(digit);
-    if (tried_ >= kWarmUp) power_ += w * w;
+    at_ = at_ + 1 == kWhole ? 0 : at_ + 1;
+    output_[at_] = output_[at_ + kWhole] = precoder_.output();
+    if (tried_ < kWarmUp) continue;
+    const float left = kernels_->dot(left_, output_ + at_ + 1, kWhole);
+    const auto level = static_cast<float>(upstream_level(cpd_.point[set], precoder_.index()));
+    const float size = level < 0 ? -level : level;
+    const float spacing = spacing_[set].at(size);
+    power_ += w * w;
+    disturbance_ += left * left;
+    off_ += spacing_[set].variance(size) / (spacing * spacing);
   }
-  if (tried_ >= kWarmUp + kTrialSymbols) end_trial(power_ / kTrialSymbols);
+  if (tried_ < kWarmUp + kTrialSymbols) return;
+  next_trial(power_ <= kMostPower * kTrialSymbols);
 }
 
-void UpstreamDesign::end_trial(float power) {
-  const bool fits = power <= 1;
-  if (halvings_ == 0 && !fits) {  // not even at the least distance
-    high_ = drn_ - 1;
-    drn_ = 0;
-    return;
+void UpstreamDesign::next_trial(bool fits) {
+  if (fits) {
+    low_ = cpd_.drn;
+    intersymbol_ = disturbance_ / kTrialSymbols;
+    variance_ = off_ / kTrialSymbols;
+  } else {
+    high_ = cpd_.drn - 1;
   }
-  (fits ? near_ : far_) = trial_;
-  if (++halvings_ > kHalvings) {
-    low_ = drn_;
-    distance_ = near_;
-    drn_ = 0;
-    return;
-  }
-  begin_trial(drn_, square_root(near_ * far_));
+  cpd_.drn = 0;
+  if (low_ < high_) return;
+  if (low_ > 0 && passes_ < kPasses) return begin_spacing();
+  if (low_ > 0) begin_trial(low_);
+  stage_ = Stage::kIdle;
 }
 
 }  // namespace offhook::v90

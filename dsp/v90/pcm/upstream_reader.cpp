@@ -44,11 +44,13 @@ void UpstreamReader::put(const float* samples, const oh_bit_port& port, bool liv
   int nearest = 0;
   const float place = place_of(level, set, &nearest);
   const float error = level_[set][nearest] - level;
+  residual_ = -error;
   const float off = (place - static_cast<float>(2 * (nearest - points_[set]) + 1)) / 2;
+  off_ = off < 0 ? -off : off;
   ++symbols_;
   variance_ += (off * off - variance_) / static_cast<float>(symbols_ < 2048 ? symbols_ : 2048);
   const float energy = kernels_->dot(samples, samples, kTaps);
-  if (off * off < 0.25f && energy > kTaps) kernels_->accumulate(taps_, samples, kStep * error / energy, kTaps);
+  if (certain() && energy > kTaps) kernels_->accumulate(taps_, samples, kStep * error / energy, kTaps);
   const int k = interval_ % 4;
   received_[k] = place;
   interval_ = interval_ + 1 == kUpstreamIntervals ? 0 : interval_ + 1;

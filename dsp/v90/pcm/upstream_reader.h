@@ -32,6 +32,10 @@ class UpstreamReader {
   uint64_t bits_received() const { return bits_received_; }
   /// Mean square distance to the nearest point, over the square of the spacing.
   float variance() const { return variance_; }
+  /// Of the newest symbol: its level less the nearest point's.
+  float residual() const { return residual_; }
+  /// The newest symbol is so near to a point that this is probably the sent one.
+  bool certain() const { return off_ < 0.35f; }
 
  private:
   static constexpr int kB1uFrames = 48;
@@ -53,7 +57,7 @@ class UpstreamReader {
   uint8_t digits_[kUpstreamIntervals]{};
   int frames_ = 0;
   int symbols_ = 0;
-  float variance_ = 0;
+  float variance_ = 0, residual_ = 0, off_ = 0;
   uint64_t bits_received_ = 0;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v90/pcm/upstream_receiver.h"
 
+#include "dsp/blocks/complex.h"
 #include "dsp/blocks/preemption_point.h"
 #include "dsp/blocks/renew.h"
 #include "dsp/v90/pcm/upstream_signals.h"
@@ -17,39 +18,73 @@ constexpr int kKnown = 1900;  // symbols of TRN1u that every analogue modem send
 constexpr int kChannelFast = 1800;
 constexpr float kChannelStep = 1.f / 256;
 constexpr int kNoiseAfter = 1800;  // symbols
+constexpr float kOtherNoise = 32;  // of a line besides its codec's, Table 1's units squared
+// Samples of a Uchord from which its mean square noise is known, and the noise's distribution.
+constexpr int kForVariance = 40, kForShape = 200;
+constexpr float kUncertain = 0.02f;  // error of decisions of more than two points from which nothing is learnt
+
+float absolute_weight(Law law, float level) {
+  const float step = quantiser_step(law, uchord_of(law, level));
+  return 1 / (step * step / 12 + kOtherNoise);
+}
 
 }  // namespace
 
-float quantiser_step(Law law, float level) {
+int uchord_of(Law law, float level) {
   const float size = level < 0 ? -level : level;
-  int chord = 0;
-  while (chord < 7 && size >= static_cast<float>(linear_of(law, (chord + 1) * kUchord))) ++chord;
-  if (law == Law::kMu) return static_cast<float>(8 << chord);
-  return static_cast<float>(16 << (chord > 0 ? chord - 1 : 0));
+  int uchord = 0;
+  while (uchord < kUchords - 1 && size >= static_cast<float>(linear_of(law, (uchord + 1) * kUchord))) ++uchord;
+  return uchord;
 }
 
-void NoiseFit::put(float step_square, float error_square) {
-  const auto s = static_cast<double>(step_square), e = static_cast<double>(error_square);
+void NoiseFit::put(int uchord, float step, float error_square) {
+  const auto square = static_cast<double>(error_square), s = static_cast<double>(step);
+  Moments& m = of_[uchord];
+  ++m.count;
+  m.second += square;
+  m.fourth += square * square;
   ++count_;
-  steps_ += s;
-  errors_ += e;
-  steps_2_ += s * s;
-  products_ += s * e;
+  ratios_ += square / (s * s / 12);
 }
 
-double NoiseFit::share() const {
-  if (count_ < 100) return 1;
-  const double n = count_, variance = steps_2_ / n - steps_ / n * (steps_ / n);
-  const double common = products_ / n - steps_ / n * (errors_ / n);
-  const double share = variance > 0 ? common / variance : 1;
-  constexpr double kLeast = 0.5, kMost = 20;
-  return share < kLeast ? kLeast : share > kMost ? kMost : share;
+void NoiseFit::add(const NoiseFit& other) {
+  for (int c = 0; c < kUchords; ++c) {
+    of_[c].count += other.of_[c].count;
+    of_[c].second += other.of_[c].second;
+    of_[c].fourth += other.of_[c].fourth;
+  }
+  count_ += other.count_;
+  ratios_ += other.ratios_;
 }
 
-double NoiseFit::constant() const {
-  if (count_ < 100) return 0;
-  const double rest = (errors_ - share() * steps_) / count_;
-  return rest > 0 ? rest : 0;
+double NoiseFit::variance(int uchord) const {
+  double factor = 1;
+  for (int c = uchord; c >= 0; --c, factor *= 4) {
+    if (of_[c].count >= kForVariance) return factor * of_[c].second / of_[c].count;
+  }
+  for (int c = uchord + 1; c < kUchords; ++c) {
+    if (of_[c].count >= kForVariance) return of_[c].second / of_[c].count;
+  }
+  return 1;
+}
+
+// A sum of equally distributed and Gaussian noise has the kurtosis 3 - 1.2 share^2.
+double NoiseFit::Moments::equal_share() const {
+  if (second <= 0) return 0;
+  const double square = (3 - fourth * count / (second * second)) / 1.2;
+  return square <= 0 ? 0 : square >= 1 ? 1 : static_cast<double>(square_root(static_cast<float>(square)));
+}
+
+// The sum of two quantisers' errors, where there are too few samples to tell.
+double NoiseFit::equal_share(int uchord) const {
+  constexpr double kOfTwo = 0.7;
+  return of_[uchord].count >= kForShape ? of_[uchord].equal_share() : kOfTwo;
+}
+
+double NoiseFit::effective() const {
+  double inverses = 0;
+  for (int c = 0; c < kUchords; ++c) inverses += of_[c].count / variance(c);
+  return inverses > 0 ? count_ / inverses : 1;
 }
 
 void UpstreamReceiver::init(Law law, const Kernels& kernels) {
@@ -60,10 +95,11 @@ void UpstreamReceiver::init(Law law, const Kernels& kernels) {
 
 void UpstreamReceiver::put(float sample, float received) {
   ++now_;
-  ring_[now_ & (kRing - 1)] = sample;
-  received_[now_ & (kRing - 1)] = received;
+  const float offset = offset_[uchord_of(law_, received)];
+  ring_[now_ & (kRing - 1)] = received < 0 ? sample + offset : sample - offset;
+  with_echo_[now_ & (kRing - 1)] = received;
   six_.put(sample);
-  if (active_ && !placed_ && now_ >= expected_ + kSearch + kCorrelated + kAhead) place();
+  if (active_ && !placed_ && now_ >= expected_ + kSearch + kCorrelated + kFirstAhead) place();
 }
 
 void UpstreamReceiver::train(int64_t first, bool locked) {
@@ -80,8 +116,29 @@ void UpstreamReceiver::train(int64_t first, bool locked) {
   for (float& d : decided_) d = 0;
   for (float& c : channel_) c = 0;
   for (float& h : history_) h = 0;
-  renew(noise_);
+  taps_ = kFirstTaps;
+  ahead_ = kFirstAhead;
+  mean_weight_ = 0;
+  for (float& offset : offset_) offset = 0;
+  for (int& count : offsets_) count = 0;
+  measure_again();
   error_power_ = 1;
+}
+
+void UpstreamReceiver::install(const float* forward, const float* feedback, int delay) {
+  for (int k = 0; k < kForward; ++k) forward_[k] = forward[k];
+  // The newest decision comes last.
+  for (int k = 0; k < kFeedback; ++k) feedback_[kFeedback - 1 - k] = feedback[k];
+  taps_ = kForward;
+  ahead_ = delay;
+}
+
+void UpstreamReceiver::measure_again() {
+  for (int i = 0; i < kIntervals; ++i) {
+    if (measured_ >= kEnough) before_[i] = noise_[i];
+    renew(noise_[i]);
+  }
+  measured_ = 0;
   echo_power_ = 0;
 }
 
@@ -89,10 +146,13 @@ void UpstreamReceiver::train(int64_t first, bool locked) {
 void UpstreamReceiver::resume(int64_t symbol) {
   active_ = true;
   position_ = symbol;
-  for (int age = kFeedback; age > 0; --age) {
-    const bool first_half = (6 * kFeedback - age) % 6 < 3;
+  for (int age = kChannel; age > 0; --age) {
+    const bool first_half = (6 * kChannel - age) % 6 < 3;
+    const float sent = first_half == (age > kRuBarSymbols) ? 1.f : -1.f;
+    history_at_ = history_at_ + 1 == kChannel ? 0 : history_at_ + 1;
+    history_[history_at_] = history_[history_at_ + kChannel] = sent;
     decided_at_ = decided_at_ + 1 == kFeedback ? 0 : decided_at_ + 1;
-    decided_[decided_at_] = decided_[decided_at_ + kFeedback] = first_half == (age > kRuBarSymbols) ? 1.f : -1.f;
+    decided_[decided_at_] = decided_[decided_at_ + kFeedback] = sent;
   }
 }
 
@@ -116,13 +176,13 @@ void UpstreamReceiver::place() {
 
 float UpstreamReceiver::equalised(int64_t position) const {
   float sum = kernels_->dot(feedback_, decided_ + decided_at_ + 1, kFeedback);
-  const int64_t newest = first_ + position + kAhead;
-  for (int k = 0; k < kForward; ++k) sum += forward_[k] * sample(newest - k);
+  const int64_t newest = first_ + position + ahead_;
+  for (int k = 0; k < taps_; ++k) sum += forward_[k] * sample(newest - k);
   return sum;
 }
 
 bool UpstreamReceiver::next(Symbol* symbol) {
-  if (!trained() || first_ + position_ + kAhead > now_) return false;
+  if (!trained() || first_ + position_ + ahead_ > now_) return false;
   const float z = equalised(position_);
   const bool known = position_ < kKnown && points_ == 2;
   bool negative = z < 0;
@@ -138,45 +198,81 @@ bool UpstreamReceiver::next(Symbol* symbol) {
   const float point = upstream_point(points_, magnitude);
   const float sent = negative ? -point : point;
   const float error = sent - z;
-  ++learnt_;
-  float step = kFirstStep * kFastSymbols / static_cast<float>(kFastSymbols + learnt_);
-  const float least = locked_ ? kLockedStep : kLastStep;
-  if (step < least) step = least;
-  const int64_t newest = first_ + position_ + kAhead;
-  float energy = 0;
-  for (int k = 0; k < kForward; ++k) energy += sample(newest - k) * sample(newest - k);
-  if (energy > kForward) {
-    // The feedback's symbols count as strong as the samples.
-    const float unit = energy / kForward;
-    const float share = step * error / (2 * energy);
-    for (int k = 0; k < kForward; ++k) forward_[k] += share * sample(newest - k);
-    kernels_->accumulate(feedback_, decided_ + decided_at_ + 1, share * unit, kFeedback);
-  }
+  adapt(error);
   error_power_ += (error * error - error_power_) * (1.f / 256);
   decided_at_ = decided_at_ + 1 == kFeedback ? 0 : decided_at_ + 1;
   decided_[decided_at_] = decided_[decided_at_ + kFeedback] = sent;
-  if (learns_) learn_channel(position_, sent);
-  *symbol = {position_, negative, static_cast<uint8_t>(magnitude), error};
+  *symbol = {position_, negative, static_cast<uint8_t>(magnitude), error, 0, 0, 0};
+  if (learns_) learn_channel(sent, symbol);
   ++position_;
   return true;
 }
 
-void UpstreamReceiver::learn_channel(int64_t position, float symbol) {
+void UpstreamReceiver::adapt(float error) {
+  ++learnt_;
+  float step = kFirstStep * kFastSymbols / static_cast<float>(kFastSymbols + learnt_);
+  const float least = locked_ ? kLockedStep : kLastStep;
+  if (step < least) step = least;
+  const int64_t newest = first_ + position_ + ahead_;
+  float energy = 0;
+  for (int k = 0; k < taps_; ++k) energy += sample(newest - k) * sample(newest - k);
+  const auto taps = static_cast<float>(taps_);
+  if (energy <= taps) return;
+  // The feedback's symbols count as strong as the samples.
+  const float unit = energy / taps;
+  const float share = step * error / (2 * energy);
+  for (int k = 0; k < taps_; ++k) forward_[k] += share * sample(newest - k);
+  kernels_->accumulate(feedback_, decided_ + decided_at_ + 1, share * unit, kFeedback);
+}
+
+float UpstreamReceiver::weight_of(float level) const {
+  if (mean_weight_ <= 0) return 1;
+  const float weight = absolute_weight(law_, level) / mean_weight_;
+  return weight < kMostWeight ? weight : kMostWeight;
+}
+
+void UpstreamReceiver::learn_channel(float sent, Symbol* symbol) {
   history_at_ = history_at_ + 1 == kChannel ? 0 : history_at_ + 1;
-  history_[history_at_] = history_[history_at_ + kChannel] = symbol;
-  if (++estimated_ < kChannel) return;
+  history_[history_at_] = history_[history_at_ + kChannel] = sent;
+  if (++estimated_ < kChannel || (points_ > 2 && error_power_ > kUncertain)) return;
   const float* x = history_ + history_at_ + 1;
-  const int64_t at = first_ + position - kChannelBefore;
+  const int64_t at = first_ + position_ - kChannelBefore;
   const float error = sample(at) - kernels_->dot(channel_, x, kChannel);
+  const float level = received(at);
   const int late = estimated_ - kChannelFast;
-  const float step = late <= 0 ? kChannelStep : 1 / (1 / kChannelStep + 0.5f * static_cast<float>(late));
+  float step = kChannelStep;
+  if (late > 0) {
+    step *= weight_of(level) / (1 + 0.5f * kChannelStep * static_cast<float>(late));
+    if (step > kChannelStep) step = kChannelStep;
+  } else {
+    mean_weight_ += (absolute_weight(law_, level) - mean_weight_) / static_cast<float>(estimated_ - kChannel + 1);
+  }
   kernels_->accumulate(channel_, x, step * error, kChannel);
   if (estimated_ < kNoiseAfter) return;
-  const float level = received_[at & (kRing - 1)];
-  const float wide = quantiser_step(law_, level);
-  noise_.put(wide * wide / 12, error * error);
+  symbol->at = at;
+  symbol->residual = error;
+  symbol->weight = weight_of(level);
+  measure(at, error);
+  note_offset(at, error);
+}
+
+void UpstreamReceiver::note_offset(int64_t at, float error) {
+  constexpr int kFirst = 32, kMost = 2048;  // samples
+  const float level = received(at);
+  const int uchord = uchord_of(law_, level);
+  int& count = offsets_[uchord];
+  if (count < kMost) ++count;
+  offset_[uchord] += (level < 0 ? -error : error) / static_cast<float>(kFirst + count);
+}
+
+void UpstreamReceiver::measure(int64_t at, float error) {
+  const float level = received(at);
+  const int uchord = uchord_of(law_, level);
+  const auto interval = static_cast<int>((at - first_ + kIntervals * kChannel) % kIntervals);
+  noise_[interval].put(uchord, quantiser_step(law_, uchord), error * error);
+  ++measured_;
   const float echo = level - sample(at);
-  echo_power_ += (echo * echo - echo_power_) / static_cast<float>(noise_.count());
+  echo_power_ += (echo * echo - echo_power_) / static_cast<float>(measured_);
 }
 
 }  // namespace offhook::v90

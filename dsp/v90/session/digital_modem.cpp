@@ -126,7 +126,7 @@ uint8_t DigitalModem::train_v92(float rx, bool is_lost) {
     answer_tone();
     return octet_of(law_, {0, true});
   }
-  v92_.put(x, is_lost ? 0 : rx);
+  v92_.put(x, is_lost ? 0 : rx, &echo_);
   const Pcm code = v92_.next();
   echo_.put(is_lost ? 0 : static_cast<float>(linear_of(law_, code)));
   if (v92_.refuses_upstream()) phase2_.set_pcm_upstream(false);

@@ -15,6 +15,12 @@ constexpr float kMost = 1.15f;           // of the noise that the rate was chose
 constexpr float kLostVariance = 0.078f;  // levels and points of no relation give 1/12
 constexpr int kWindow = 4096;            // symbols
 constexpr int kNoisyWindows = 3;
+constexpr int kForFilters = 3600;     // symbols of TRN1u before the filters for TRN2u are computed
+constexpr int kRelearnt = 6000;       // symbols of TRN2u before the data mode's parameters are
+constexpr int kRelearntAgain = 3000;  // the same in a renegotiation
+constexpr float kEchoStep = 0.02f;    // of normalised LMS, in TRN1u and TRN2u
+constexpr float kDataEchoStep = 0.01f;
+constexpr int kEchoEvery = 4;  // symbols of data
 
 }  // namespace
 
@@ -139,31 +145,30 @@ void DigitalV92Procedure::end(Outcome outcome) {
   follows_ = reads_ = false;
 }
 
-void DigitalV92Procedure::put(float sample, float received) {
+void DigitalV92Procedure::put(float sample, float received, PcmEchoCanceller* echo) {
   ++now_;
   if (is_due(now_, &wait_until_)) handle(Event::kWaitOver);
   if (is_due(now_, &deadline_)) handle(Event::kTimeout);
   if (is_due(now_, &b1u_deadline_)) handle(Event::kNoB1u);
   receiver_.put(sample, received);
   if (receiver_.six().take_reversal()) handle(Event::kFarReversal);
-  if (!design_.idle() && design_.work()) {
-    designed_ = true;
-    cpd_ = design_.cpd();
-    refuses_ = cpd_.drn == 0;
-    if (refuses_) end_in_retrain();
-  }
-  if (follows_) read_symbols();
-  if (reads_) read_data();
+  if (!design_.idle() && design_.work()) end_design();
+  if (follows_) read_symbols(echo);
+  if (reads_) read_data(echo);
 }
 
 bool DigitalV92Procedure::far_end_silent() const {
   return state_ == State::kTrain && tx_.signal() == Signal::kTrn1d && now_ >= silent_at_;
 }
 
-void DigitalV92Procedure::read_symbols() {
+void DigitalV92Procedure::read_symbols(PcmEchoCanceller* echo) {
   using Found = UpstreamSequences::Found;
   UpstreamReceiver::Symbol symbol;
   for (int n = 0; n < 2 && follows_ && receiver_.next(&symbol); ++n) {
+    if (echo != nullptr && symbol.weight > 0 && state_ == State::kFinal)
+      echo->learn(symbol.residual, static_cast<int>(receiver_.now() - symbol.at), kEchoStep * symbol.weight);
+    if (state_ == State::kDil && !has_filters_ && receiver_.measured() > kForFilters) begin_filters();
+    if (design_at_ >= 0 && symbol.position >= design_at_) begin_design();
     switch (sequences_.put(symbol.negative, symbol.magnitude)) {
       case Found::kNone:
         break;
@@ -184,7 +189,7 @@ void DigitalV92Procedure::read_symbols() {
   }
 }
 
-void DigitalV92Procedure::read_data() {
+void DigitalV92Procedure::read_data(PcmEchoCanceller* echo) {
   for (int n = 0; n < 2; ++n) {
     const int64_t newest = receiver_.sample_of(data_at_) + design_.delay() + UpstreamReader::kAhead;
     if (newest > receiver_.now()) break;
@@ -192,6 +197,7 @@ void DigitalV92Procedure::read_data() {
     for (int k = 0; k < UpstreamReader::kTaps; ++k)
       window[k] = receiver_.sample(newest - UpstreamReader::kTaps + 1 + k);
     reader_.put(window, port_, rx_live_ && !receiver_.six().present());  // 9.8.1.2.1
+    if (reader_.certain()) learn_from_data(newest - UpstreamReader::kAhead, echo);
     ++data_at_;
     if (state_ == State::kData && rx_live_) follow_line();
     if (!reads_) return;
@@ -199,11 +205,18 @@ void DigitalV92Procedure::read_data() {
   advance_data();
 }
 
+void DigitalV92Procedure::learn_from_data(int64_t at, PcmEchoCanceller* echo) {
+  receiver_.note_offset(at, reader_.residual());
+  if (echo == nullptr || data_at_ % kEchoEvery != 0) return;
+  const float weight = receiver_.weight_of(receiver_.received(at));
+  echo->learn(reader_.residual(), static_cast<int>(receiver_.now() - at), kDataEchoStep * weight);
+}
+
 void DigitalV92Procedure::follow_line() {
   if (++watched_ % kWindow != 0) return;
-  const float expected = 1 / (design_.distance() * design_.distance());
+  const float expected = design_.variance();
   const float variance = reader_.variance();
-  const float most = kMost / (UpstreamDesign::kLeastDistance * UpstreamDesign::kLeastDistance);
+  const float most = kMost * expected;
   noisy_ = variance > most ? noisy_ + 1 : 0;
   if (noisy_ < kNoisyWindows) return;
   noisy_ = 0;
@@ -298,6 +311,7 @@ void DigitalV92Procedure::measure_phase() {
 
 void DigitalV92Procedure::follow_second_trn1u() {
   deadline_ = 0;
+  has_filters_ = false;
   sequences_.begin(2);
   receiver_.train(receiver_.now() - SixDetector::kReversalAge + kRuBarSymbols, true);
   follows_ = true;
@@ -373,25 +387,35 @@ void DigitalV92Procedure::take_e1u() {
   const int points = jp_.points8 ? 8 : 4;
   sequences_.begin(points);
   receiver_.set_points(points);
-  receiver_.keep_channel();
-  begin_design();
+  receiver_.measure_again();
+  design_at_ = data_from_ + kRelearnt;
+}
+
+UpstreamLine DigitalV92Procedure::line() const {
+  return {config_.law, receiver_.channel(), receiver_.noise(), noise_scale_, receiver_.echo_power()};
+}
+
+void DigitalV92Procedure::begin_filters() {
+  has_filters_ = true;
+  design_.begin_filters(line());
 }
 
 void DigitalV92Procedure::begin_design() {
-  const NoiseFit& noise = receiver_.noise();
-  UpstreamLine line;
-  line.law = config_.law;
-  line.channel = receiver_.channel();
-  line.noise = static_cast<float>(noise.mean()) * noise_scale_;
-  line.step_share = static_cast<float>(noise.share()) * noise_scale_;
-  line.constant = static_cast<float>(noise.constant()) * noise_scale_;
-  line.echo_power = receiver_.echo_power();
+  design_at_ = -1;
   UpstreamRates rates = rates_;
   for (int drn = 1; drn <= kMostUpstreamDrn && config_.max_bit_rate > 0; ++drn) {
     if (static_cast<uint32_t>(drn + 17) * 4000 > 3 * config_.max_bit_rate) rates &= ~(1u << (drn - 1));
   }
-  designed_ = false;
-  design_.begin(line, rates, config_.trellis, UpstreamDesign::kLeastDistance);
+  design_.begin(line(), rates, config_.trellis, UpstreamDesign::kLeastDistance);
+}
+
+void DigitalV92Procedure::end_design() {
+  if (follows_) receiver_.install(design_.forward(), design_.feedback(), design_.delay());
+  if (design_.filters_only()) return;
+  designed_ = true;
+  cpd_ = design_.cpd();
+  refuses_ = cpd_.drn == 0;
+  if (refuses_) end_in_retrain();
 }
 
 void DigitalV92Procedure::take_suv() {
@@ -440,7 +464,8 @@ void DigitalV92Procedure::begin_procedure(Procedure procedure) {
   training_frames_.shaping_bits = data_frames_.shaping_bits;
   training_frames_.look_ahead = data_frames_.look_ahead;
   training_frames_.filter = data_frames_.filter;
-  begin_design();
+  designed_ = false;
+  if (procedure == Procedure::kCleardown) begin_design();
   drain();
 }
 
@@ -466,7 +491,10 @@ void DigitalV92Procedure::follow_renegotiation() {
   sequences_.set_sign(false);
   receiver_.set_points(points);
   const int64_t about = receiver_.now() - SixDetector::kReversalAge + kRuBarSymbols - receiver_.sample_of(0);
-  receiver_.resume((about + kUpstreamIntervals / 2) / kUpstreamIntervals * kUpstreamIntervals);
+  const int64_t first = (about + kUpstreamIntervals / 2) / kUpstreamIntervals * kUpstreamIntervals;
+  receiver_.resume(first);
+  receiver_.measure_again();
+  if (procedure_ != Procedure::kCleardown) design_at_ = first + kRelearntAgain;
 }
 
 void DigitalV92Procedure::send_rd() {

@@ -10,8 +10,10 @@
 //    digital   TRN2d SUVd SUVd .. CPd SUVd SUVd' Ed B1d data
 //                                             Phase 4
 //
-// From the second TRN1u on the digital modem knows the channel and the noise. During TRN2d it computes the analogue
-// modem's precoder, prefilter and points (dsp/v90/pcm/upstream_design.h).
+// From the second TRN1u on the digital modem knows the channel. It computes filters for it, with which it reads TRN2u.
+// TRN2u comes while its own TRN2d has as many levels as data, so the echo is like that of the data mode: channel and
+// echo are learnt further, and the noise is measured. Then it computes the analogue modem's precoder, prefilter and
+// points (dsp/v90/pcm/upstream_design.h).
 #pragma once
 
 #include <stdint.h>
@@ -20,6 +22,7 @@
 #include "dsp/v90/coding/cp.h"
 #include "dsp/v90/coding/upstream_sequences.h"
 #include "dsp/v90/pcm/downstream.h"
+#include "dsp/v90/pcm/echo_canceller.h"
 #include "dsp/v90/pcm/upstream_design.h"
 #include "dsp/v90/pcm/upstream_reader.h"
 #include "dsp/v90/pcm/upstream_receiver.h"
@@ -114,8 +117,9 @@ class DigitalV92Procedure : public TableProcedure<DigitalV92Procedure, DigitalV9
   /// Phase 3 begins now: INFO1a has been received.
   DigitalV92Procedure(const DigitalConfig& config, const oh_bit_port& port);
 
-  /// A sample of 8000 Hz. @param sample  without echo  @param received  with it; a lost one: both 0.  Real-time: yes.
-  void put(float sample, float received);
+  /// A sample of 8000 Hz. @param sample  without echo  @param received  with it; a lost one: both 0  @param echo  of
+  /// which `sample` is the newest result; learns from the upstream. Null: none.  Real-time: yes.
+  void put(float sample, float received, PcmEchoCanceller* echo = nullptr);
   /// @return the next code.  Real-time: yes.
   Pcm next();
   /// As DigitalProcedure::far_end_silent().
@@ -149,7 +153,7 @@ class DigitalV92Procedure : public TableProcedure<DigitalV92Procedure, DigitalV9
   bool has_sent_jd() const { return jd_sent_; }
   bool wants_no_dil() const { return dil_.segments == 0; }
   bool cpt_has_come() const { return cpt_received_; }
-  bool ends_scr() const { return wants_no_dil() && receiver_.noise().count() > kEnoughNoise; }
+  bool ends_scr() const { return wants_no_dil() && receiver_.measured() > kEnoughNoise; }
   bool ready_for_r_bar() const { return procedure_ != Procedure::kStartUp || e1_received_; }
   bool is_designed() const { return designed_; }
   bool is_live() const { return rx_live_; }
@@ -204,9 +208,13 @@ class DigitalV92Procedure : public TableProcedure<DigitalV92Procedure, DigitalV9
 
   void end(Outcome outcome);
   void begin_procedure(Procedure procedure);
+  UpstreamLine line() const;
+  void begin_filters();
   void begin_design();
-  void read_symbols();
-  void read_data();
+  void end_design();
+  void read_symbols(PcmEchoCanceller* echo);
+  void read_data(PcmEchoCanceller* echo);
+  void learn_from_data(int64_t at, PcmEchoCanceller* echo);
   void follow_line();
   void advance_data();
   float band_edge(int64_t newest) const;
@@ -238,6 +246,8 @@ class DigitalV92Procedure : public TableProcedure<DigitalV92Procedure, DigitalV9
   bool follows_ = false;  // symbols of training are read
   bool reads_ = false;    // data
   int64_t data_from_ = 0, data_at_ = 0;
+  bool has_filters_ = false;  // of the current training
+  int64_t design_at_ = -1;    // symbol; below 0: not awaited
   bool designed_ = false;
   float noise_scale_ = 1;
 

@@ -125,7 +125,7 @@ class Reader {
       points_ = jp_->points8 ? 8 : 4;
       sequences_.begin(points_);
       receiver_.set_points(points_);
-      receiver_.keep_channel();
+      receiver_.measure_again();
       stage_ = Stage::kFinal;
     } else if (stage_ == Stage::kFinal) {
       heard_.segments.back().t_e = heard_.segments.back().t_e_end = t;
