@@ -49,7 +49,9 @@ Complex BitReceiver::put(Complex y) {
       label = nearest(*rate_, y);
       sent = complex(rate_->points[label]);
     }
-    error_ += (1.f / 256) * (norm(y - sent) / near() - error_);
+    const float error = norm(y - sent) / near();
+    error_ += (1.f / 256) * (error - error_);
+    far_share_ += (1.f / 1024) * ((error > 1 ? 1.f : 0.f) - far_share_);
     if (preamble(y)) {
       int last[ViterbiDecoder::kDepth];
       const int n = rate_->trellis ? viterbi_.finish(last) - kPreamble : 0;
@@ -108,7 +110,7 @@ void BitReceiver::begin_data(int rate) {
   energy_ = mean_power(*rate_);
   viterbi_ = ViterbiDecoder(rate_->trellis ? *rate_ : kRates[4]);
   symbols_ = rate_->trellis ? 0 : ViterbiDecoder::kDepth;
-  error_ = 0;
+  error_ = far_share_ = 0;
   alike_ = 0;
 }
 

@@ -50,6 +50,8 @@ class BitReceiver {
   uint64_t bits_received() const { return bits_received_; }
   /// Mean squared distance of data symbols to the decided points, relative to half the squared distance of neighbours.
   float data_error() const { return error_; }
+  /// Of the last symbols, about a thousand: the share with an error above data_error()'s unit. 0 to 1.
+  float far_share() const { return far_share_; }
   /// The same in the units of the rate's points.
   float squared_error() const { return error_ * near(); }
 
@@ -80,6 +82,7 @@ class BitReceiver {
   const Rate* rate_ = &kRates[0];
   float energy_ = 10;
   float error_ = 0;
+  float far_share_ = 0;
   int b1_ = kB1Symbols;
   Complex before_{};  // the last symbol
   int alike_ = 0;     // successive symbols that match a preamble

@@ -26,18 +26,23 @@ class LineMonitor {
   static constexpr int kBad = 200;         ///< 2 s
   static constexpr int kGood = 500;        ///< 5 s the first time, then twice the previous time
   static constexpr double kBelowDb = 1.5;  ///< below the rate's requirement by this: too little
+  static constexpr float kMostFar = 0.05f;
   static constexpr double kAboveDb = 1.0;  ///< above the requirement of the next rate
 
   void start(int rate) {
     rate_ = rate;
     lost_ = bad_ = good_ = 0;
+    clips_ = false;
   }
+  /// BitReceiver::far_share(), before put(). Where a line clips, outer points alone are wrong, and the mean does not show
+  /// it. White noise of kBelowDb has 0.01; with 0.05 a rate carries nothing.
+  void put_far_share(float share) { clips_ = share > kMostFar; }
   /// One measurement. @param error  as BitReceiver::data_error() @param snr_db  of the receiver
   /// @param next  index of the next faster rate that both ends have; -1: none
   Advice put(float error, double snr_db, int next) {
     lost_ = error > kLostError ? lost_ + 1 : 0;
-    bad_ = snr_db < kLeastSnrDb[rate_] - kBelowDb ? bad_ + 1 : 0;
-    good_ = next >= 0 && snr_db > kLeastSnrDb[next] + kAboveDb ? good_ + 1 : 0;
+    bad_ = clips_ || snr_db < kLeastSnrDb[rate_] - kBelowDb ? bad_ + 1 : 0;
+    good_ = next >= 0 && !clips_ && snr_db > kLeastSnrDb[next] + kAboveDb ? good_ + 1 : 0;
     if (lost_ > kLost) return Advice::kRetrain;
     if (bad_ > kBad) {
       bad_ = 0;
@@ -56,6 +61,7 @@ class LineMonitor {
   int rate_ = 0;
   int lost_ = 0, bad_ = 0, good_ = 0;
   int wait_ = kGood;
+  bool clips_ = false;
 };
 
 }  // namespace offhook::v32

@@ -306,6 +306,7 @@ void Modem::follow_line() {
     if (faster && (next < 0 || kRates[k].bit_rate < kRates[next].bit_rate)) next = k;
   }
   const bool renegotiates = may_renegotiate_ && !v32();
+  monitor_.put_far_share(bits_.far_share());
   switch (monitor_.put(bits_.data_error(), snr, renegotiates ? next : -1)) {
     case LineMonitor::Advice::kNone:
       break;

@@ -49,6 +49,18 @@ TEST(V32LineMonitor, NoiseOfTwoSecondsIsALowerRateAndAgainAfterTwoMore) {
     EXPECT_EQ(look(monitor, kSmallError, needed - 0.1, k12000, 1000), (Given{LineMonitor::kBad + 1, Advice::kLower}));
 }
 
+// Where a line clips, the mean error is small, and the outer points are wrong.
+TEST(V32LineMonitor, ManyLargeErrorsOfTwoSecondsAreALowerRateWhateverTheMean) {
+  const double enough = kLeastSnrDb[k12000] + LineMonitor::kAboveDb + 1;
+  LineMonitor monitor = at_9600();
+  monitor.put_far_share(LineMonitor::kMostFar);
+  EXPECT_EQ(look(monitor, kSmallError, enough, -1, 1000), kNone) << "no more than the most";
+  monitor.put_far_share(2 * LineMonitor::kMostFar);
+  EXPECT_EQ(look(monitor, kSmallError, enough, k12000, 1000), (Given{LineMonitor::kBad + 1, Advice::kLower}));
+  monitor.start(k9600);
+  EXPECT_EQ(look(monitor, kSmallError, enough, k12000, 1000), (Given{LineMonitor::kGood + 1, Advice::kHigher}));
+}
+
 TEST(V32LineMonitor, AHigherRateIsTriedAfterFiveSecondsAndThenHalfAsOften) {
   const double enough = kLeastSnrDb[k12000] + LineMonitor::kAboveDb;
   LineMonitor monitor = at_9600();
