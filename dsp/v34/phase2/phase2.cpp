@@ -24,9 +24,9 @@ constexpr int kHear = ms(575);
 // known, and the same answer modem ends the call if the tone does not come within 2.8 s.
 constexpr int kFewWindows = 2;
 constexpr double kLoudNoiseDbm0 = -48;
-// In a retrain, a far end may take a second of silence for a lost line, and end the call. From this end's reversal to its
-// tone it hears nothing for a round trip and the time of L1 and L2. L2 is then received as long as the second allows, or
-// not at all: "may then receive" (11.2.1.1.5, V.90 9.2.1.1.5).
+// In a retrain, a far end may take a second of silence for a lost line, and end the call. From this end's reversal to
+// its tone it hears nothing for a round trip and the time of L1 and L2. L2 is then received as long as the second
+// allows, or not at all: "may then receive" (11.2.1.1.5, V.90 9.2.1.1.5).
 constexpr int kMostSilence = ms(1000);
 constexpr int kAllWindows = 5;
 constexpr int kSettle = ms(20);  // part of L2 that is skipped: channel and detector delays

@@ -343,7 +343,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   InfoDetector<Info1aV90> info1a_v90_;  // PcmSide::kDigital, in addition to info1a_
   InfoDetector<InfoH> infoh_;           // HalfDuplex::kSource
   bool choose_pcm_ = true;
-  bool chose_pcm_ = false;   // kAnalogue: in the latest INFO1a
+  bool chose_pcm_ = false;  // kAnalogue: in the latest INFO1a
   bool ignores_refusal_ = false;
   bool pcm_upstream_offered_ = false;  // from the received INFO1d
   bool may_be_short_ = false;          // the current Phase 2, as far as this end decides
@@ -364,12 +364,12 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   uint8_t bits_[Info1c::kBits]{};
   int bit_count_ = 0;
   int bit_at_ = 0;
-  bool again_ = false;       // INFO0 is repeated
-  int64_t info0_since_ = 0;  // the first repetition of the latest series
-  int64_t info0_end_ = 0;    // of the first one of this end
+  bool again_ = false;        // INFO0 is repeated
+  int64_t info0_since_ = 0;   // the first repetition of the latest series
+  int64_t info0_end_ = 0;     // of the first one of this end
   int64_t far_again_at_ = 0;  // the far end's first repetition was received; 0: none
-  bool send_marks_ = false;  // ones without end
-  int64_t bits_end_ = 0;     // when the last sent bit ends on the line
+  bool send_marks_ = false;   // ones without end
+  int64_t bits_end_ = 0;      // when the last sent bit ends on the line
 
   // Times, in samples.
   bool has_far_info0_ = false;

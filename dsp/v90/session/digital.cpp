@@ -13,8 +13,8 @@ using v34::TrainingPoints;
 constexpr uint32_t kFarStopsMs = 60;  // from Sd-bar to the analogue modem's silence, and the delay of receivers
 // 22 dB: all 47 symbols of a sequence of sixteen points are correct in all but one of a thousand.
 constexpr float kSixteenPointsError = 1 / 160.f;
-constexpr uint32_t kPhase3Ms = 9000;  // for S, TRN of 4 s and Ja; the text has no limit but that of B1
-constexpr uint32_t kFalseSMs = 150;   // S lasts 128T
+constexpr uint32_t kPhase3Ms = 9000;       // for S, TRN of 4 s and Ja; the text has no limit but that of B1
+constexpr uint32_t kFalseSMs = 150;        // S lasts 128T
 constexpr uint32_t kSdSamples = 384 + 48;  // Sd and Sd-bar; 9.3.1.3
 constexpr int kLeastUpstream = 2;          // in 2400 bit/s
 constexpr int kMostUpstream = 14;
@@ -153,8 +153,8 @@ void DigitalProcedure::send_sd() {
 }
 
 // Ja may be answered up to 500 ms after it was received (9.3.1.3). As in V.34 (dsp/v34/session/session.cpp), the far
-// echo of the analogue modem's signal returns a round trip later, and its canceller needs silence for that. Of a trip no
-// longer than Ja, it has had enough. In whole data frames, and so that 9.3.2.4's time suffices.
+// echo of the analogue modem's signal returns a round trip later, and its canceller needs silence for that. Of a trip
+// no longer than Ja, it has had enough. In whole data frames, and so that 9.3.2.4's time suffices.
 int DigitalProcedure::wait_after_ja() const {
   const uint32_t trip = config_.round_trip_samples, sd = sd_after_ja(dil_, config_.symbol_rate);
   if (trip + kSdSamples <= sd || trip + sd >= kSdAwaited) return 0;

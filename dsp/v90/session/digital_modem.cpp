@@ -17,8 +17,8 @@ uint8_t max_power(const oh_pump_config& c) {
   return static_cast<uint8_t>(v < 0 ? 0 : v > 31 ? 31 : v);
 }
 
-// In 9.3.2.4's time Ja must arrive and Sd must return, and the analogue modem's canceller must hear the far echo of what
-// it has sent: two round trips.
+// In 9.3.2.4's time Ja must arrive and Sd must return, and the analogue modem's canceller must hear the far echo of
+// what it has sent: two round trips.
 uint32_t longest_trip() {
   constexpr uint8_t kAnyUInfo = 79;
   return (kSdAwaited - sd_after_ja(usual_dil(kAnyUInfo), v34::SymbolRate::k3200)) / 2;

@@ -657,8 +657,8 @@ TEST(Phase2, OverALongRoundTripAnImpatientAnalogueModemGetsV34) {
   }
 }
 
-// A far end may take a second of silence in a retrain for a lost line. Over a round trip that leaves no time for L2, the
-// call modem sends its tone after L1, and keeps what it knows of the line.
+// A far end may take a second of silence in a retrain for a lost line. Over a round trip that leaves no time for L2,
+// the call modem sends its tone after L1, and keeps what it knows of the line.
 TEST(Phase2, InARetrainTheCallModemIsNotSilentForASecondIfTheRoundTripLetsIt) {
   for (const int one_way_ms : {5, 150, 250, 350}) {
     Phase2Pair p;

@@ -216,8 +216,8 @@ bool analogue_sends(Pair& pair, Up signal) {
   return pair.until([&pair, signal] { return pair.analogue().signal() == signal; });
 }
 
-// 9.3.1.3: at most 500 ms after Ja. 9.3.2.4: an analogue modem without tolerance awaits Sd-bar for 1500 ms from the start
-// of Ja, whatever the round trip is.
+// 9.3.1.3: at most 500 ms after Ja. 9.3.2.4: an analogue modem without tolerance awaits Sd-bar for 1500 ms from the
+// start of Ja, whatever the round trip is.
 TEST(V90TimeLimits, SdWaitsForAFarEchoAsLongAsTheTextAllows) {
   for (const int64_t trip : {ms(0), ms(20), ms(150), ms(300), ms(500), ms(580), ms(900)}) {
     Pair pair = Pair::over(static_cast<uint32_t>(trip));
