@@ -132,8 +132,7 @@ const Phase2::Table& Phase2::transitions() {
       {in(kHalfReversed), kTimeout,    &P::has_far_tone,  &P::send_tone,         kFirstTone,  "12.2.1.4.2, 12.2.2.3.2"},
       {in(kHear),       kWaitOver,     &P::is_recipient,  &P::end_source_probing, kHalfTone,  "12.2.1.2.5, 12.2.2.1.5"},
       {in(kHalfTone),   kFarTone,      nullptr,           &P::end_tone,          kHalfToneEnds, "12.2.1.2.6, 12.2.2.1.6"},
-      {in(kHalfTone),   kTimeout,      nullptr,           &P::send_infoh,        kInfo1,      "12.2.1.4.3, 12.2.2.3.3"},
-      {in(kHalfToneEnds), kWaitOver,   nullptr,           &P::send_infoh,        kInfo1,      "12.2.1.2.6, 12.2.2.1.6"},
+      {in(kHalfTone, kHalfToneEnds), kTimeout, nullptr,   &P::send_infoh,        kInfo1,      "12.2.1.2.6, 12.2.1.4.3, 12.2.2.1.6, 12.2.2.3.3"},
       // half-duplex: the source
       {in(kFirstTone),  kFarReversal,  &P::is_source,     &P::turn_after_far,    kFirstTurn,  "12.2.1.1.3, 12.2.2.2.3"},
       {in(kProbe),      kFarTone,      &P::is_source_past_l1, &P::await_infoh,   kAwaitInfoh, "12.2.1.1.4, 12.2.2.2.4"},
@@ -624,8 +623,7 @@ void Phase2::end_source_probing() {
 }
 
 void Phase2::end_tone() {
-  deadline_ = 0;
-  wait_until_ = now_ + kToneBeforeInfoh;
+  deadline_ = now_ + kToneBeforeInfoh;
 }
 
 void Phase2::await_infoh() {
