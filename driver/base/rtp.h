@@ -43,7 +43,7 @@ struct RtcpReport {
   std::uint32_t ssrc = 0;  ///< of the sender
   std::uint64_t ntp = 0;   ///< 0: a receiver report, which has no time
   std::uint32_t timestamp = 0, packets = 0, octets = 0;
-  std::optional<ReceptionReport> reception;  ///< the first block
+  std::optional<ReceptionReport> reception{};  ///< the first block
   bool goodbye = false;
 };
 

@@ -24,7 +24,7 @@ struct AudioSocketConfig {
   bool shares_listener = false;                  ///< with `listens`, connections come only from take()
   std::array<std::uint8_t, kUuidOctets> uuid{};  ///< of a client; all zero: a new UUID for each call
   std::uint32_t buffer_samples = 320;
-  std::optional<oh_encoding> law;  ///< octets for the modem; none: linear samples
+  std::optional<oh_encoding> law{};  ///< octets for the modem; none: linear samples
 };
 
 class AudioSocketCard final : public TimerCard, private AudioSocketReader::Sink {

@@ -5,10 +5,10 @@
 //   v92_upstream_bench [SECONDS [SEEDS [ROW [FIRST]]]]
 //
 // SECONDS of data mode in each call, 20 by default; SEEDS calls on each trunk, 3 by default; ROW limits the run to
-// trunks whose name contains it; FIRST is the first seed, 1 by default. Prints one Markdown row for each trunk: calls that connected with the PCM upstream,
-// rates, blocks of 1000 bits with an error, and the upper bound (95 %, one-sided) of their share. Blocks count from the
-// first bit of data mode on. Exit status 2: a call did not connect, or a bound exceeds one in 1000 although the trunk
-// had enough blocks to show it (3000).
+// trunks whose name contains it; FIRST is the first seed, 1 by default. Prints one Markdown row for each trunk: calls
+// that connected with the PCM upstream, rates, blocks of 1000 bits with an error, and the upper bound (95 %, one-sided)
+// of their share. Blocks count from the first bit of data mode on. Exit status 2: a call did not connect, or a bound
+// exceeds one in 1000 although the trunk had enough blocks to show it (3000).
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

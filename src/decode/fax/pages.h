@@ -33,7 +33,7 @@ struct FaxFrame {
 struct FaxCarrier {
   int channel = 0;
   double t0 = 0, t1 = 0;  ///< s
-  PageRate rate;
+  PageRate rate{};
   bool test = false;     ///< of the line (TCF); else a page, or frames of one
   bool trained = false;  ///< else nothing was read
   std::size_t bits = 0;

@@ -38,12 +38,12 @@ struct DownstreamAsked {
     v90::Cp cp;
     double t = 0;  ///< s, when its first one began
   };
-  std::vector<CpAt> cps;        ///< in order of time
-  std::optional<v90::Dil> dil;  ///< requested by Ja
-  std::vector<double> s_s;      ///< begins of the analogue modem's S, in order: the last before CPt ends the DIL
-  std::vector<double> tones_s;  ///< begins of its tone of Phase 2, in order: in data, a retrain begins
-  double r_from_s = 0;          ///< the DIL is over, and R comes; 0: since the first of the CPs
-  bool v92 = false;             ///< with PCM upstream: Jp, SUVd and CPd
+  std::vector<CpAt> cps;          ///< in order of time
+  std::optional<v90::Dil> dil;    ///< requested by Ja
+  std::vector<double> s_s;        ///< begins of the analogue modem's S, in order: the last before CPt ends the DIL
+  std::vector<double> tones_s{};  ///< begins of its tone of Phase 2, in order: in data, a retrain begins
+  double r_from_s = 0;            ///< the DIL is over, and R comes; 0: since the first of the CPs
+  bool v92 = false;               ///< with PCM upstream: Jp, SUVd and CPd
 };
 
 /// Equal MP sequences one after the other. Times in seconds.

@@ -20,9 +20,9 @@ namespace offhook::decode {
 
 /// A channel, and the other one, which may be in it as an echo.
 struct PcmLine {
-  std::span<const float> own, other;    ///< at 8000 Hz, equally long; `other` may be empty
-  std::span<const std::int16_t> wide;   ///< `own` at 16 000 Hz, with its echo; or empty
-  double train_s = 0, train_end_s = 0;  ///< of the analogue modem's first TRN, while the digital one is silent
+  std::span<const float> own, other;     ///< at 8000 Hz, equally long; `other` may be empty
+  std::span<const std::int16_t> wide{};  ///< `own` at 16 000 Hz, with its echo; or empty
+  double train_s = 0, train_end_s = 0;   ///< of the analogue modem's first TRN, while the digital one is silent
 };
 
 class PcmInput {

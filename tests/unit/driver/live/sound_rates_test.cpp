@@ -67,7 +67,9 @@ TEST_P(SoundRatesTest, MultiplyingKeepsTheBandAndAddsNoImages) {
     multiplier.process(in.data(), out.data(), in.size());
     EXPECT_NEAR(level_db(out, hz, fast, 4000 * ratio), 0, 0.1) << hz;
     EXPECT_LT(level_db(out, slow - hz, fast, 4000 * ratio), -75) << hz;
-    if (ratio > 2) EXPECT_LT(level_db(out, slow + hz, fast, 4000 * ratio), -75) << hz;
+    if (ratio > 2) {
+      EXPECT_LT(level_db(out, slow + hz, fast, 4000 * ratio), -75) << hz;
+    }
   }
 }
 

@@ -177,7 +177,9 @@ TEST(V34HalfDuplexTransitions, EveryRowIsTakenInACall) {
     HalfDuplexPair p;  // the recipient's tones instead of PPh, and later
     for (const bool at_once : {true, false}) {
       p.begin();
-      if (!at_once) ASSERT_TRUE(p.reach_control());
+      if (!at_once) {
+        ASSERT_TRUE(p.reach_control());
+      }
       DpskModulator tone(phase2_signal(kDpskAnswerHz, -22, -7));
       tone.tone();
       p.run(2.5, [&] {
@@ -208,10 +210,10 @@ Phase2Config half(HalfDuplex side) {
 
 // The caller is the source, or the recipient.
 struct HalfPhase2 : Phase2Pair {
-  explicit HalfPhase2(bool source_calls)
-      : Phase2Pair(half(source_calls ? HalfDuplex::kSource : HalfDuplex::kRecipient),
-                   half(source_calls ? HalfDuplex::kRecipient : HalfDuplex::kSource)),
-        source_calls(source_calls) {}
+  explicit HalfPhase2(bool from_caller)
+      : Phase2Pair(half(from_caller ? HalfDuplex::kSource : HalfDuplex::kRecipient),
+                   half(from_caller ? HalfDuplex::kRecipient : HalfDuplex::kSource)),
+        source_calls(from_caller) {}
   Phase2& source() { return source_calls ? call : answer; }
   Phase2& recipient() { return source_calls ? answer : call; }
   void mute_source(bool mute) { (source_calls ? mute_call : mute_answer) = mute; }

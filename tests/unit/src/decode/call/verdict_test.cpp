@@ -397,7 +397,9 @@ TEST(DecodeVerdict, TheSymbolRateOfPacketsIsThatOfTheirSymbols) {
       const auto call =
           decode_samples({{full_scale(mixed(line, noise(seconds(line.size()), noise_rms, seed)))}, kRateHz, "packets"});
       for (const SymbolClock& clock : call->symbol_clocks) EXPECT_EQ(clock.symbol_rate, 1600) << noise_rms;
-      if (noise_rms <= 1500) EXPECT_EQ(call->symbol_clocks.size(), 1u) << noise_rms;
+      if (noise_rms <= 1500) {
+        EXPECT_EQ(call->symbol_clocks.size(), 1u) << noise_rms;
+      }
     }
   }
 }
