@@ -204,7 +204,7 @@ void UpstreamDesign::find_spacing() {
   if (++set_ == sets_) stage_ = Stage::kRate;
 }
 
-// And what of the response they do not undo.
+// The precoder, and the part of the response that it does not undo.
 void UpstreamDesign::set_precoder() {
   cpd_.p1.length = kBack;
   intersymbol_ = 0;

@@ -4,6 +4,7 @@
 #include "dsp/blocks/complex.h"
 #include "dsp/blocks/preemption_point.h"
 #include "dsp/blocks/renew.h"
+#include "dsp/v90/coding/upstream.h"
 #include "dsp/v90/pcm/upstream_signals.h"
 
 namespace offhook::v90 {
@@ -102,11 +103,15 @@ void UpstreamReceiver::put(float sample, float received) {
   if (active_ && !placed_ && now_ >= expected_ + kSearch + kCorrelated + kFirstAhead) place();
 }
 
-void UpstreamReceiver::train(int64_t first, bool locked) {
+int64_t UpstreamReceiver::after_reversal() const {
+  return now_ - SixDetector::kReversalAge + kRuBarSymbols;
+}
+
+void UpstreamReceiver::train(bool locked) {
   active_ = true;
   placed_ = false;
   locked_ = learns_ = locked;
-  expected_ = first;
+  expected_ = after_reversal();
   position_ = 0;
   points_ = 2;
   learnt_ = estimated_ = 0;
@@ -143,9 +148,11 @@ void UpstreamReceiver::measure_again() {
 }
 
 // The symbols before are those of Ru-bar, and of Ru before it.
-void UpstreamReceiver::resume(int64_t symbol) {
+int64_t UpstreamReceiver::resume() {
+  const int64_t about = after_reversal() - first_;
   active_ = true;
-  position_ = symbol;
+  position_ = (about + kUpstreamIntervals / 2) / kUpstreamIntervals * kUpstreamIntervals;
+  measure_again();
   for (int age = kChannel; age > 0; --age) {
     const bool first_half = (6 * kChannel - age) % 6 < 3;
     const float sent = first_half == (age > kRuBarSymbols) ? 1.f : -1.f;
@@ -154,6 +161,7 @@ void UpstreamReceiver::resume(int64_t symbol) {
     decided_at_ = decided_at_ + 1 == kFeedback ? 0 : decided_at_ + 1;
     decided_[decided_at_] = decided_[decided_at_ + kFeedback] = sent;
   }
+  return position_;
 }
 
 // The place and the polarity of TRN1u by its signs.

@@ -80,9 +80,11 @@ class UpstreamReceiver {
   int64_t now() const { return now_; }  ///< samples so far
   SixDetector& six() { return six_; }
 
-  /// TRN1u comes. @param first  sample at which its first symbol is expected, within kSearch  @param locked  the
-  /// analogue modem has the network's clock: learn the channel, too
-  void train(int64_t first, bool locked);
+  /// Sample of the first symbol after Ru-bar or Su-bar.  @pre six().take_reversal() was true for the newest sample
+  int64_t after_reversal() const;
+  /// TRN1u comes, from after_reversal() on, within kSearch.  @param locked  the analogue modem has the network's clock:
+  /// learn the channel, too
+  void train(bool locked);
   void stop() { active_ = false; }
   /// The filters of a design for this channel: z(n) = sum forward[i] sample(sample_of(n) + delay - i) + sum
   /// feedback[b] s(n - 1 - b), of which z(n) is s(n).
@@ -90,8 +92,9 @@ class UpstreamReceiver {
   void install(const float* forward, const float* feedback, int delay);
   /// TRN2u comes: the channel is learnt from decisions, and the noise is measured again.
   void measure_again();
-  /// Ru and Ru-bar have come, and TRN2u begins with the symbol at this position.
-  void resume(int64_t symbol);
+  /// TRN2u comes in a renegotiation, from after_reversal() on: as measure_again(), and Ru and Ru-bar were sent before.
+  /// @return position of its first symbol, which begins a data frame
+  int64_t resume();
   bool trained() const { return active_ && placed_; }
   void set_points(int points) { points_ = points; }
 

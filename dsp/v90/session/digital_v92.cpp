@@ -245,7 +245,7 @@ void DigitalV92Procedure::wait_out_md() {
 
 void DigitalV92Procedure::follow_trn1u() {
   sequences_.begin(2);
-  receiver_.train(receiver_.now() - SixDetector::kReversalAge + kRuBarSymbols, false);
+  receiver_.train(false);
   follows_ = true;
 }
 
@@ -313,7 +313,7 @@ void DigitalV92Procedure::follow_second_trn1u() {
   deadline_ = 0;
   has_filters_ = false;
   sequences_.begin(2);
-  receiver_.train(receiver_.now() - SixDetector::kReversalAge + kRuBarSymbols, true);
+  receiver_.train(true);
   follows_ = true;
 }
 
@@ -490,10 +490,7 @@ void DigitalV92Procedure::follow_renegotiation() {
   sequences_.begin(points);
   sequences_.set_sign(false);
   receiver_.set_points(points);
-  const int64_t about = receiver_.now() - SixDetector::kReversalAge + kRuBarSymbols - receiver_.sample_of(0);
-  const int64_t first = (about + kUpstreamIntervals / 2) / kUpstreamIntervals * kUpstreamIntervals;
-  receiver_.resume(first);
-  receiver_.measure_again();
+  const int64_t first = receiver_.resume();
   if (procedure_ != Procedure::kCleardown) design_at_ = first + kRelearntAgain;
 }
 

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "dsp/v90/pcm/upstream_receiver.h"
-#include "dsp/v90/pcm/upstream_signals.h"
 #include "dsp/v90/session/digital_v92.h"
 #include "src/decode/line/drift.h"
 
@@ -35,7 +34,7 @@ class Reader {
   enum class Stage { kRu, kJa, kSu, kCpt, kFinal, kData };
 
   // Of a sample; the recorder's time.
-  double time_of(long sample) const { return from_s_ + seconds(sample) * (1 + 1e-6 * ppm_); }
+  double time_of(std::int64_t sample) const { return from_s_ + seconds(static_cast<long>(sample)) * (1 + 1e-6 * ppm_); }
   long reversal() const { return static_cast<long>(receiver_.now()) - v90::SixDetector::kReversalAge; }
 
   void reversed() {
@@ -49,7 +48,7 @@ class Reader {
       case Stage::kSu:
         if (++su_reversals_ < kSuReversals) break;
         follow(true);
-        heard_.t_trn1u = time_of(reversal() + v90::kRuBarSymbols);
+        heard_.t_trn1u = time_of(receiver_.after_reversal());
         heard_.segments.emplace_back().t_trn = heard_.t_trn1u;
         stage_ = Stage::kCpt;
         break;
@@ -64,24 +63,22 @@ class Reader {
 
   void follow(bool locked) {
     sequences_.begin(2);
-    receiver_.train(reversal() + v90::kRuBarSymbols, locked);
+    receiver_.train(locked);
     follows_ = true;
   }
 
   void renegotiate() {
-    constexpr int kFrame = v90::kUpstreamIntervals;
     points_ = jp_->points8_renegotiation ? 8 : 4;
     sequences_.begin(points_);
     sequences_.set_sign(false);
     receiver_.set_points(points_);
-    const auto about = reversal() + v90::kRuBarSymbols - receiver_.sample_of(0);
-    receiver_.resume((about + kFrame / 2) / kFrame * kFrame);
+    receiver_.resume();
     follows_ = true;
     stage_ = Stage::kFinal;
   }
 
   void take(const v90::UpstreamReceiver::Symbol& symbol) {
-    const double t = time_of(static_cast<long>(receiver_.sample_of(symbol.position)));
+    const double t = time_of(receiver_.sample_of(symbol.position));
     switch (sequences_.put(symbol.negative, symbol.magnitude)) {
       case Found::kDil:
         if (stage_ != Stage::kJa) break;
@@ -125,7 +122,6 @@ class Reader {
       points_ = jp_->points8 ? 8 : 4;
       sequences_.begin(points_);
       receiver_.set_points(points_);
-      receiver_.measure_again();
       stage_ = Stage::kFinal;
     } else if (stage_ == Stage::kFinal) {
       heard_.segments.back().t_e = heard_.segments.back().t_e_end = t;
