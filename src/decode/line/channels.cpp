@@ -61,10 +61,7 @@ long likely_delay(std::span<const float> a, std::span<const float> b) {
   std::vector<oh_complex> x = power_track(a, steps, fft.size()), y = power_track(b, steps, fft.size());
   fft.forward(x);
   fft.forward(y);
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    const oh_complex p = x[k], q = y[k];
-    x[k] = {p.re * q.re + p.im * q.im, p.re * q.im - p.im * q.re};
-  }
+  for (std::size_t k = 0; k < x.size(); ++k) x[k] = times_conj(y[k], x[k]);
   fft.inverse(x);
   const long reach = std::min(static_cast<long>(kLongestDelayS * kRateHz / kStep), static_cast<long>(steps) / 2);
   long coarse = 0;

@@ -31,7 +31,7 @@ std::vector<oh_complex> cross_spectrum(const Fft& fft, std::span<const float> ow
   for (std::size_t k = 0; k < size; ++k) {
     const oh_complex p = z[k], q = z[(size - k) % size];
     const oh_complex a = {p.re + q.re, p.im - q.im}, b = {p.im + q.im, q.re - p.re};  // twice the spectra
-    const oh_complex product = {a.re * b.re + a.im * b.im, a.im * b.re - a.re * b.im};
+    const oh_complex product = times_conj(a, b);
     const float length = std::sqrt(product.re * product.re + product.im * product.im) + 1e-9F;
     x[k] = {product.re / length, product.im / length};
   }

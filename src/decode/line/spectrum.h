@@ -23,6 +23,11 @@ std::vector<std::pair<double, double>> find_tone_stretches(std::span<const float
 /// x under a Hann window of mean 1.
 std::vector<float> hann(std::span<const float> x);
 
+/// a times the conjugate of b: of two spectra, that of their correlation.
+constexpr oh_complex times_conj(oh_complex a, oh_complex b) {
+  return {a.re * b.re + a.im * b.im, a.im * b.re - a.re * b.im};
+}
+
 /// Complex FFT of n points, a power of two.
 class Fft {
  public:

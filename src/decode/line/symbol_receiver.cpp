@@ -36,8 +36,7 @@ std::vector<float> correlations(std::span<const Cf> left, std::span<const Cf> u,
   for (std::size_t k = 0; k < inputs; ++k) b[k] = {u[parity + 2 * k].real(), u[parity + 2 * k].imag()};
   fft.forward(a);
   fft.forward(b);
-  for (std::size_t k = 0; k < a.size(); ++k)
-    b[k] = {a[k].re * b[k].re + a[k].im * b[k].im, a[k].re * b[k].im - a[k].im * b[k].re};
+  for (std::size_t k = 0; k < a.size(); ++k) b[k] = times_conj(b[k], a[k]);
   fft.inverse(b);
   std::vector<float> squared(places);
   for (std::size_t k = 0; k < places; ++k) squared[k] = b[k].re * b[k].re + b[k].im * b[k].im;

@@ -96,8 +96,7 @@ class Roughly {
     }
     fft_.forward(x);
     const std::vector<oh_complex>& s = known_[b];
-    for (std::size_t i = 0; i < kFft; ++i)
-      x[i] = {x[i].re * s[i].re + x[i].im * s[i].im, x[i].im * s[i].re - x[i].re * s[i].im};
+    for (std::size_t i = 0; i < kFft; ++i) x[i] = times_conj(x[i], s[i]);
     fft_.inverse(x);
     for (std::size_t i = 0; i < kValid; ++i) {
       const std::size_t k = parity + 2 * (from + i);

@@ -65,8 +65,7 @@ bool PcmEcho::learn(std::span<const std::int16_t> wide, long from, long to) {
     for (std::size_t r = 0; r < n; ++r) explained += w[r] * b[odd][r];
     taps_[odd].assign(w.begin(), w.end());
   }
-  enhancement_db_ = 10 * std::log10(energy / std::max(energy - explained, 1e-9 * energy + 1e-9));
-  return enhancement_db_ > kWorthwhileDb;
+  return 10 * std::log10(energy / std::max(energy - explained, 1e-9 * energy + 1e-9)) > kWorthwhileDb;
 }
 
 float PcmEcho::at(std::size_t sample) const {

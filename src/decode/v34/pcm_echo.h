@@ -22,8 +22,6 @@ class PcmEcho {
 
   /// The echo in a sample of `wide`.
   float at(std::size_t sample) const;
-  /// Power of the channel during the training over its residual; 0: nothing was learnt.
-  double enhancement_db() const { return enhancement_db_; }
 
  private:
   void find_lag(std::span<const std::int16_t> wide, long from, long to);
@@ -35,7 +33,6 @@ class PcmEcho {
   std::span<const float> other_;
   long lag_ = 0;                            // samples of 8000 Hz from a sent sample to the first tap's
   std::array<std::vector<float>, 2> taps_;  // of the even and of the odd samples; empty: there is no echo
-  double enhancement_db_ = 0;
 };
 
 }  // namespace offhook::decode

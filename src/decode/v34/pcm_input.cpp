@@ -7,6 +7,7 @@
 
 #include "dsp/blocks/scrambler.h"
 #include "dsp/v90/pcm/downstream.h"
+#include "src/decode/line/recording.h"
 #include "src/decode/v34/pcm_echo.h"
 #include "src/decode/v34/pcm_equaliser.h"
 
@@ -116,8 +117,8 @@ class OnAnyClock : public PcmInput {
 
   const char* begin(double from_s, double to_s, float level) override {
     level_ = level;
-    at_ = static_cast<std::size_t>(std::max(0.0, from_s) * kWideHz);
-    end_ = std::min(wide_.size(), static_cast<std::size_t>(std::max(0.0, to_s) * kWideHz));
+    at_ = static_cast<std::size_t>(std::max(0.0, from_s) * kWideRateHz);
+    end_ = std::min(wide_.size(), static_cast<std::size_t>(std::max(0.0, to_s) * kWideRateHz));
     receiver_.set_task(v90::PcmReceiver::Task::kSeek, level);
     bool seen = false;
     while (at_ < end_) {
@@ -149,7 +150,7 @@ class OnAnyClock : public PcmInput {
   void begin_frames() override { in_frames_ = true; }
 
   long position() const override { return static_cast<long>(receiver_.position()); }
-  double t(long later) const override { return static_cast<double>(at_) / kWideHz + seconds(later - kDelay); }
+  double t(long later) const override { return static_cast<double>(at_) / kWideRateHz + seconds(later - kDelay); }
   double t_trn1d() const override { return t_trn1d_; }
   double training_db() const override {
     return training_power_ > 0 ? 10 * std::log10(static_cast<double>(training_power_) / (level_ * level_)) : 0;
@@ -157,7 +158,6 @@ class OnAnyClock : public PcmInput {
   std::optional<double> clock_ppm() const override { return receiver_.clock_ppm(); }
 
  private:
-  static constexpr double kWideHz = 2 * kRateHz;
   // Symbols from the middle of the newest one to the newest sample.
   static constexpr long kDelay = (v90::PcmReceiver::kForward / 2 + v90::Timebase::kTaps / 2) / 2;
 

@@ -43,14 +43,15 @@ class PcmInput {
   virtual void refit() {}
 
   virtual long position() const = 0;           ///< of the newest symbol; the first of TRN1d is 0
-  virtual double t(long later = 0) const = 0;  ///< s, of a symbol so much later than the newest
+  virtual double t(long later = 0) const = 0;  ///< s, of the newest symbol, or of the one `later` symbols after it
   virtual double t_trn1d() const = 0;          ///< s; 0: it was not found
   virtual double training_db() const = 0;      ///< residual of TRN1d after the equaliser, relative to its level
   virtual std::optional<double> clock_ppm() const { return std::nullopt; }  ///< of the network; nothing: the recorder's
 };
 
+/// For a recorder whose clock is the network's.
 std::unique_ptr<PcmInput> on_the_networks_clock(const PcmLine& line);
-/// @pre `wide` is not empty
+/// For any recorder of 16 000 samples/s or more. @pre `line.wide` is not empty
 std::unique_ptr<PcmInput> on_any_clock(const PcmLine& line);
 
 }  // namespace offhook::decode

@@ -187,7 +187,7 @@ void listen_pcm_both_ways(const Recording& r, const StartUp& s, Training& t, dou
   asked.dil = ja.dil;
   const DownstreamHeard first = read_downstream(line, asked);
   t.pcm_upstream = read_pcm_upstream(line.other, t.info1a_t, to_s, first.clock_ppm.value_or(0), first.jp);
-  t.from_2400.segments = t.pcm_upstream.segments;
+  t.from_2400.segments = std::move(t.pcm_upstream.segments);
   asked.to_s = to_s;
   asked.r_from_s = t.pcm_upstream.t_e1u;
   for (const CpHeard* h : t.from_2400.cps()) asked.cps.push_back({h->cp, h->t_first});

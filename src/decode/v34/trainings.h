@@ -36,7 +36,7 @@ struct Training {
   /// recording.
   bool precoder_is_missing(const Side& side, double e_end) const;
   DownstreamHeard downstream;          ///< of V.90
-  PcmUpstreamHeard pcm_upstream;       ///< of V.92, if from_2400.direction.pcm; CPs and E are in from_2400.segments
+  PcmUpstreamHeard pcm_upstream;       ///< of V.92, if from_2400.direction.pcm; its segments are moved to from_2400
   std::vector<Link> downstream_links;  ///< one for each of its data
   v34::RatePair rates{};               ///< agreed in Phase 4, in 2400 bit/s; 0: unknown
 };

@@ -570,7 +570,7 @@ TEST(DecodeVerdict, K56flexIsToldByTheWholeCodeOfItsProvider) {
   EXPECT_EQ(technology_of(0xB5, {0x00, 0x94}, false), "other PCM modem") << "an invalid frame";
 }
 
-// A call with these INFO sequences, of which the last is INFO1a, and a signal that goes on behind it.
+// A call with these INFO sequences, of which the last is INFO1a, and a signal that continues after it.
 Call call_of(const std::vector<decltype(InfoHeard::info)>& infos, double goes_on_s) {
   Call call;
   call.recording.channel.resize(2);
