@@ -370,7 +370,7 @@ std::vector<const void*> subjects(const std::vector<T>& all) {
 /// Read the values that are not derived. Keys without a row are skipped.
 /// @throws nlohmann::json::other_error naming the key that is missing or of another type
 void from_json(const Table& table, const nlohmann::ordered_json& json, void* subject);
-/// @throws std::invalid_argument  why the text is not JSON or not of this table
+/// The same from JSON text. @throws std::invalid_argument  why the text is not JSON or not of this table
 void from_json_text(const Table& table, std::string_view text, void* subject);
 
 /// For a terminal: each row that has a label, with the values of all subjects separated by ", ".

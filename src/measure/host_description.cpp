@@ -236,9 +236,8 @@ std::string host_description() {
   return record::json_text(kHostDescription, &here);
 }
 
-std::vector<std::pair<std::string, std::string>> host_in_words(std::string_view json) {
+std::vector<std::pair<std::string, std::string>> host_in_words(const nlohmann::json& host) {
   std::vector<std::pair<std::string, std::string>> words;
-  const auto host = parse_json(json);
   const auto text = [](const nlohmann::json& value) {
     return value.is_string() ? value.get<std::string>() : value.dump();
   };
@@ -252,6 +251,10 @@ std::vector<std::pair<std::string, std::string>> host_in_words(std::string_view 
     if (!known) words.emplace_back(key, text(value));
   }
   return words;
+}
+
+std::vector<std::pair<std::string, std::string>> host_text_in_words(std::string_view host) {
+  return host_in_words(parse_json(host));
 }
 
 }  // namespace offhook::measure

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,7 +32,9 @@ HostDescription describe_host(const std::filesystem::path& root = "/");
 std::string host_description();
 
 /// Name and value of each entry for people, in the order of the table, then unknown keys.
-/// @param host  JSON text of an object, from a log of any version
-std::vector<std::pair<std::string, std::string>> host_in_words(std::string_view host);
+/// @param host  any JSON object, from a log of any version
+std::vector<std::pair<std::string, std::string>> host_in_words(const nlohmann::json& host);
+/// The same from JSON text, as in the header of a log.
+std::vector<std::pair<std::string, std::string>> host_text_in_words(std::string_view host);
 
 }  // namespace offhook::measure

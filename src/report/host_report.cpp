@@ -24,7 +24,7 @@ std::string host_page(const record::Table& table, const void* measured) {
                         fmt::format("{}, {}", host.value("cpu", "a CPU"), host.value("kernel", "a kernel")), reasons));
   data["settings"] = {{"repetitions", result.at("repetitions").dump()}, {"files on", result.at("file_system")}};
   data["counters"] = "";
-  data["host"] = measure::host_in_words(host.dump());
+  data["host"] = measure::host_in_words(host);
   return page_around("Host - Offhook", data);
 }
 

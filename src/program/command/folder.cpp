@@ -70,7 +70,7 @@ CallReport call_report(const LogContents& log) {
       call.title += ": " + context;
       call.settings.emplace_back("context", context);
     }
-    call.host = measure::host_in_words(log.header.host);
+    call.host = measure::host_text_in_words(log.header.host);
   }
   if (!log.warning.empty()) call.warnings.push_back(log.warning);
   return call;
@@ -83,7 +83,7 @@ CallReport call_report(const LogContents& log, const hostsim::Scenario& scenario
       fmt::format("{}: {}", scenario.name,
                   kernel ? scenario.context.str() : config::context_in_full(scenario.context, scenario.host.tick_hz));
   call.settings = settings_of(scenario, kernel);
-  if (kernel) call.host = measure::host_in_words(log.header.host);
+  if (kernel) call.host = measure::host_text_in_words(log.header.host);
   call.transmit_lead_samples = scenario.transmit_lead_samples;
   if (scenario.pump == hostsim::PumpKind::kDevice) {
     const hostsim::SoftDevice at_work = hostsim::device_at_work(scenario);
