@@ -3,7 +3,7 @@
 """The systemd unit and the udev rule: a modem as a service, and one that starts when a USB sound card is plugged in.
 Also malicious configuration files and device ids, and a pool of answering modems as a service.
 
-Usage: system_test.py OFFHOOK service|attack|pool. It writes to /etc and /usr/bin, so it goes on in the virtual machine only
+Usage: system_test.py OFFHOOK service|attack|pool. It writes to /etc and /usr/bin, so it runs only in the virtual machine
 (`./dev vm --systemd`), where QEMU plugs in the sound card. Skipped (77), with the reason, elsewhere and without udev.
 """
 import grp

@@ -546,6 +546,38 @@ TEST(Phase2, V34_LL_1_TheEndsMayBeginTenSecondsApart) {
   }
 }
 
+/// A far end that sends INFO0 one after the other, and its tone when none are left.
+struct FarInfo0 {
+  /// @param of_call  it is the far end of a call modem
+  explicit FarInfo0(bool of_call)
+      : modulator(phase2_signal(of_call ? kDpskAnswerHz : kDpskCallHz, -12, -7)),
+        receiver(of_call ? kDpskCallHz : kDpskAnswerHz),
+        bits(Info0::kBits) {
+    encode(kAllCapabilities, bits.data());
+    send(1);
+  }
+  void send(size_t times) {
+    at = 0;
+    left = times * bits.size();
+    modulator.bits();
+  }
+  float next() {
+    return modulator.next([this] { return left == 0 ? -1 : (--left, static_cast<int>(bits[at++ % bits.size()])); });
+  }
+  /// @return whether an INFO0 ends with this sample
+  bool hears(float sample) {
+    DpskDecision decision;
+    return receiver.put(sample, &decision) && detector.put(decision);
+  }
+  void finish() { left = std::min(left, bits.size() - at % bits.size()); }
+
+  DpskModulator modulator;
+  DpskReceiver receiver;
+  InfoDetector<Info0> detector;
+  std::vector<uint8_t> bits;
+  size_t at = 0, left = 0;  // bits
+};
+
 // A far end that treats each repetition as a sign of its own loss, a round trip later: two INFO0, then its tone.
 // Without a limit for the whole series, both ends repeat endlessly.
 TEST(Phase2, AFarEndThatRepeatsInfo0AfterEachOfOursGetsOurTone) {
@@ -555,25 +587,18 @@ TEST(Phase2, AFarEndThatRepeatsInfo0AfterEachOfOursGetsOurTone) {
     Phase2Config config;
     config.role = call ? OH_PUMP_CALL : OH_PUMP_ANSWER;
     Phase2 end(config);
-    DpskModulator far(phase2_signal(call ? kDpskAnswerHz : kDpskCallHz, -12, -7));
-    DpskReceiver receiver(call ? kDpskCallHz : kDpskAnswerHz);
-    InfoDetector<Info0> detector;
-    std::vector<uint8_t> bits(Info0::kBits);
-    encode(kAllCapabilities, bits.data());
+    FarInfo0 far(call);
     std::vector<float> sent(kRoundTrip);
-    size_t at = 0, left = 3 * bits.size();
-    far.bits();
+    far.send(3);
     end.start();
     double last_s = 0;
     int found = 0;
     for (size_t n = 0; n < kSeconds * 8000; ++n) {
-      const float rx = far.next([&] { return left == 0 ? -1 : (--left, static_cast<int>(bits[at++ % bits.size()])); });
-      sent.push_back(end.process(0.3f * rx));
-      DpskDecision decision;
-      if (!receiver.put(sent[n], &decision) || !detector.put(decision)) continue;
+      sent.push_back(end.process(0.3f * far.next()));
+      if (!far.hears(sent[n])) continue;
       last_s = static_cast<double>(n) / 8000;
       ++found;
-      if (left == 0) left = 2 * bits.size(), at = 0, far.bits();
+      if (far.left == 0) far.send(2);
     }
     EXPECT_GE(found, 3);
     EXPECT_LT(last_s, 6);
@@ -589,27 +614,19 @@ TEST(Phase2, AFarEndThatRepeatsInfo0BeforeItCanHaveHeardOursIsNotAnswered) {
       Phase2Config config;
       config.role = call ? OH_PUMP_CALL : OH_PUMP_ANSWER;
       Phase2 end(config);
-      DpskModulator far(phase2_signal(call ? kDpskAnswerHz : kDpskCallHz, -12, -7));
-      DpskReceiver receiver(call ? kDpskCallHz : kDpskAnswerHz);
-      InfoDetector<Info0> detector;
-      std::vector<uint8_t> bits(Info0::kBits);
-      encode(kAllCapabilities, bits.data());
+      FarInfo0 far(call);
       constexpr size_t kPatience = 3200, kSeconds = 3;
       const size_t one_way = round_trip_ms * 4;
       std::vector<float> from_far(one_way), from_end(one_way);
-      size_t at = 0, left = bits.size();
-      far.bits();
       int found = 0;
       for (size_t n = 0; n < kSeconds * 8000; ++n) {
         if (n == one_way) end.start();  // Phase 1 ends at the far end first
-        if (n == kPatience + bits.size() * 8000 / kDpskBaud) far.bits(), left = SIZE_MAX;
-        from_far.push_back(
-            far.next([&] { return left == 0 ? -1 : (--left, static_cast<int>(bits[at++ % bits.size()])); }));
+        if (n == kPatience + far.bits.size() * 8000 / kDpskBaud) far.send(100);
+        from_far.push_back(far.next());
         from_end.push_back(end.process(0.3f * from_far[n]));
-        DpskDecision decision;
-        if (!receiver.put(from_end[n], &decision) || !detector.put(decision)) continue;
+        if (!far.hears(from_end[n])) continue;
         ++found;
-        left = std::min(left, bits.size() - at % bits.size());  // received: this one is finished, then the tone
+        far.finish();  // received: then the tone
       }
       EXPECT_EQ(found, 1);
     }
@@ -619,13 +636,20 @@ TEST(Phase2, AFarEndThatRepeatsInfo0BeforeItCanHaveHeardOursIsNotAnswered) {
 /// The answer modem sends INFO0 once more, 75 ms after the first. @pre a one-way delay of 0.3 s or more
 void repeat_info0(Phase2Pair* p) {
   p->run(0.3, [] { return false; });
-  DpskModulator again(phase2_signal(kDpskAnswerHz, -12, -7));
-  std::vector<uint8_t> bits(Info0::kBits);
-  encode(kAllCapabilities, bits.data());
-  size_t at = 0;
-  again.bits();
-  for (size_t n = p->sent_answer.size() - 1100; n < p->sent_answer.size(); ++n)
-    p->sent_answer[n] = again.next([&] { return at == bits.size() ? -1 : static_cast<int>(bits[at++]); });
+  FarInfo0 again(true);
+  for (size_t n = p->sent_answer.size() - 1100; n < p->sent_answer.size(); ++n) p->sent_answer[n] = again.next();
+}
+
+/// INFO1a is not received after an INFO1d without V.90.
+void lose_info1a_after_refusal(Phase2Pair& p) {
+  p.delay = 2799;
+  p.start();
+  repeat_info0(&p);
+  ASSERT_TRUE(p.run(20, [&] { return p.call.state() == State::kInfo1; }));
+  p.mute_answer = true;
+  ASSERT_TRUE(p.run(20, [&] { return p.call.state() == State::kRetrain; }));
+  p.mute_answer = false;
+  p.answer.retrain();  // as its Phase 3 does when it hears tone B
 }
 
 // The digital modem refuses V.90 if the round trip is too long for it and the far end does not wait that long: it has
@@ -787,17 +811,7 @@ TEST(Phase2Transitions, EveryRowIsTakenInACall) {
   });
   Phase2Config refusing = digital;
   refusing.longest_pcm_trip = 1;
-  const auto unheeded = [&](Phase2Pair& p) {  // INFO1a is not received after INFO1d without V.90
-    p.delay = 2799;
-    p.start();
-    repeat_info0(&p);
-    ASSERT_TRUE(p.run(20, [&] { return p.call.state() == State::kInfo1; }));
-    p.mute_answer = true;
-    ASSERT_TRUE(p.run(20, [&] { return p.call.state() == State::kRetrain; }));
-    p.mute_answer = false;
-    p.answer.retrain();  // as its Phase 3 does when it hears tone B
-  };
-  call(unheeded, refusing, analogue);
+  call(lose_info1a_after_refusal, refusing, analogue);
   for (const State s : {State::kRoundTrip, State::kSecondTone, State::kProbe}) lost(true, s);
   for (const State s : {State::kReversed, State::kProbe, State::kThirdTone}) lost(false, s);
   call([&](Phase2Pair& p) {  // INFO1c is lost: tone A continues, and brings the call modem into a retrain
