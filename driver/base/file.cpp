@@ -52,6 +52,13 @@ std::string neighbour(const fs::path& file) {
 
 }  // namespace
 
+void fail_at(const std::string& path, const std::string& why) {
+  throw std::runtime_error(path + ": " + why);
+}
+void fail_at(const std::string& path, int error) {
+  throw std::system_error(error, std::generic_category(), path);
+}
+
 int open_file(const fs::path& file) {
   if (file.empty()) throw std::runtime_error("empty file name; expected a path");
   const int fd = open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

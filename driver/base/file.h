@@ -37,6 +37,11 @@ auto with_memory_for(const std::filesystem::path& file, const Work& work) {
 /// @return a descriptor  @throws std::runtime_error
 int open_file(const std::filesystem::path& file);
 
+/// @throws std::runtime_error "PATH: WHY"
+[[noreturn]] void fail_at(const std::string& path, const std::string& why);
+/// @param error  an errno  @throws std::system_error, with the same text
+[[noreturn]] void fail_at(const std::string& path, int error);
+
 /// FNV-1a, 64 bits: identifies contents and detects damage; not for cryptography.
 std::uint64_t fnv1a(std::string_view bytes);
 /// As 16 hexadecimal digits.

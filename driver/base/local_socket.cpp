@@ -12,27 +12,21 @@
 #include <system_error>
 #include <utility>
 
+#include "driver/base/file.h"
 #include "driver/base/output.h"
 
 namespace offhook {
 
 namespace {
 
-[[noreturn]] void fail(const std::string& path, const std::string& why) {
-  throw std::runtime_error(path + ": " + why);
-}
-[[noreturn]] void fail(const std::string& path, int error) {
-  fail(path, std::generic_category().message(error));
-}
-
 sockaddr_un address_of(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   // An empty path, or one that begins with a zero byte, would be an address outside of the file system.
-  if (path.empty() || path.find('\0') != std::string::npos) fail(path, "is not a valid socket path");
+  if (path.empty() || path.find('\0') != std::string::npos) fail_at(path, "is not a valid socket path");
   if (path.size() >= sizeof address.sun_path) {
-    fail(path, "too long for a socket's path; expected at most " + std::to_string(sizeof address.sun_path - 1) +
-                   " characters");
+    fail_at(path, "too long for a socket's path; expected at most " + std::to_string(sizeof address.sun_path - 1) +
+                      " characters");
   }
   std::memcpy(address.sun_path, path.data(), path.size());
   return address;
@@ -40,7 +34,7 @@ sockaddr_un address_of(const std::string& path) {
 
 int stream_socket(const std::string& path) {
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) fail(path, errno);
+  if (fd < 0) fail_at(path, errno);
   return fd;
 }
 
@@ -59,15 +53,15 @@ void remove_stale_socket(const std::string& path) {
   struct stat there {};
   if (lstat(path.c_str(), &there) != 0) {
     if (errno == ENOENT) return;
-    fail(path, errno);
+    fail_at(path, errno);
   }
   if (!S_ISSOCK(there.st_mode))
-    fail(path, "is " + kind_of_file(there.st_mode) + "; expected a socket, or an unused name");
+    fail_at(path, "is " + kind_of_file(there.st_mode) + "; expected a socket, or an unused name");
   const int fd = connect_local(path);
   if (fd >= 0) close(fd);
-  if (fd >= 0 || fd == -EAGAIN) fail(path, "another program listens at this path");
-  if (fd != -ECONNREFUSED && fd != -ENOENT) fail(path, -fd);
-  if (unlink(path.c_str()) != 0 && errno != ENOENT) fail(path, errno);
+  if (fd >= 0 || fd == -EAGAIN) fail_at(path, "another program listens at this path");
+  if (fd != -ECONNREFUSED && fd != -ENOENT) fail_at(path, -fd);
+  if (unlink(path.c_str()) != 0 && errno != ENOENT) fail_at(path, errno);
 }
 
 std::optional<LocalListener> LocalListener::where_nothing_is(const std::string& path) {
@@ -76,19 +70,19 @@ std::optional<LocalListener> LocalListener::where_nothing_is(const std::string& 
   // Linux gives the path the socket's own mode, less the umask: others can connect at no moment.
   if (fchmod(fd, 0600) == 0 && bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
     LocalListener listener(fd, path);
-    if (listen(fd, 1) != 0) fail(path, errno);
+    if (listen(fd, 1) != 0) fail_at(path, errno);
     return listener;
   }
   const int error = errno;
   close(fd);
-  if (error != EADDRINUSE) fail(path, error);
+  if (error != EADDRINUSE) fail_at(path, error);
   return std::nullopt;
 }
 
 LocalListener LocalListener::at(const std::string& path) {
   remove_stale_socket(path);
   if (auto listener = where_nothing_is(path)) return std::move(*listener);
-  fail(path, "another program has just taken it");
+  fail_at(path, "another program has just taken it");
 }
 
 LocalListener::LocalListener(int fd, std::string path) : fd_(fd), path_(std::move(path)) {

@@ -26,9 +26,6 @@ namespace {
   throw std::runtime_error(name + ": " + why);
 }
 /// "NAME: No space left on device". By the error code a command detects that its reader has left.
-[[noreturn]] void fail_at(const std::string& name, int error) {
-  throw std::system_error(error, std::generic_category(), name);
-}
 
 mode_t mode_of(Privacy privacy) {
   return privacy == Privacy::kPrivate ? 0600 : 0666;

@@ -14,7 +14,7 @@
 namespace offhook::measure {
 namespace {
 
-constexpr double kPatienceS = 60;
+constexpr double kBatchPatienceS = 60;
 constexpr float kLevelDbm0 = -12;
 
 std::uint32_t periods_hz(const oh_pump_format& format) {
@@ -193,7 +193,7 @@ BatchResult measure_batch(const BatchConfig& config, const std::function<bool(do
   BatchResult result;
   result.calls = config.calls;
   const double block_s = static_cast<double>(config.block) / periods_hz(config.modem.type()->formats[0]);
-  const auto patience = static_cast<std::uint64_t>(std::ceil(kPatienceS / block_s));
+  const auto patience = static_cast<std::uint64_t>(std::ceil(kBatchPatienceS / block_s));
   const auto data_steps = static_cast<std::uint64_t>(std::ceil(config.data_s / block_s));
   Bank bank(config, 0, config.calls);
   std::uint64_t connecting = 0;

@@ -14,7 +14,7 @@
 namespace offhook::measure {
 namespace {
 
-constexpr double kPatienceS = 20;  // of the start-up
+constexpr double kStartPatienceS = 20;  // of the start-up
 
 }  // namespace
 
@@ -31,7 +31,7 @@ DeviceCost measure_device_cost(const hostsim::Scenario& scenario, double data_s,
   DeviceCost result;
   double s = 0, in_data_s = 0;
   connection->start(0);
-  for (std::size_t k = 0; in_data_s < data_s && s < data_s + kPatienceS; ++k) {
+  for (std::size_t k = 0; in_data_s < data_s && s < data_s + kStartPatienceS; ++k) {
     const std::size_t n = device.block_plan[k % device.block_plan.size()];
     const bool in_data = connection->in_data();
     line.exchange(line.self, tx.data(), rx.data(), n);

@@ -89,7 +89,7 @@ const char* class_of(const TrialOf& x) {
   return x.advice.enough(x.trial) && x.advice.keeps_clear(x.trial) ? "sufficient" : "marginal";
 }
 
-std::optional<double> miss_ratio_at_most(const TrialOf& x) {
+std::optional<double> slot_miss_ratio(const TrialOf& x) {
   const bool known = x.trial.refusal.empty() && x.advice.slot_s > 0;
   return known ? std::optional(x.advice.miss_ratio_at_most(x.trial)) : std::nullopt;
 }
@@ -106,7 +106,7 @@ constexpr Row kTrialRows[] = {
         .absent_if_0(),
     OfTrial::part("", kTried, [](const TrialOf& x) { return x.trial.refusal.empty() ? &x.trial : nullptr; }),
     OfTrial::of("miss_ratio_at_most", "", "upper bound of the share of missed slots, 0 to 1",
-                [](const TrialOf& x) { return miss_ratio_at_most(x); }),
+                [](const TrialOf& x) { return slot_miss_ratio(x); }),
 };
 
 using Passed = Rows<advice::PassedOver>;

@@ -93,8 +93,8 @@ def ninja(*arguments, **options):
 
 def configure(below):
     """@param below  the test programs contain only this folder of tests; empty: everything"""
-    done = subprocess.run(["cmake", "--preset", "release", "-DOFFHOOK_BENCH=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
-                           f"-DOFFHOOK_TESTS_BELOW={below}",
+    done = subprocess.run(["cmake", "--preset", "release", "-DOFFHOOK_BENCH=OFF", "-DOFFHOOK_UNITY=OFF",
+                           "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", f"-DOFFHOOK_TESTS_BELOW={below}",
                            "-DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST"], cwd=TREE, capture_output=True, text=True)
     if done.returncode != 0:
         fail(f"the copy cannot be configured:\n{done.stderr[-2000:]}")

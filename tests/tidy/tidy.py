@@ -31,9 +31,22 @@ def say(text):
 PRECOMPILED = re.compile(r" -Winvalid-pch -include \S+/cmake_pch\.hxx| -fpch-preprocess| --param=\S+")
 
 
+def compiled(build):
+    """@return the compile commands of BUILD; a file that is compiled together with others has a command of its own"""
+    units = []
+    for unit in json.loads((build / "compile_commands.json").read_text()):
+        together = pathlib.Path(unit["file"])
+        if not re.fullmatch(r"unity_\d+_cxx\.cxx", together.name):
+            units.append(unit)
+            continue
+        for source in re.findall(r'#include "(.+)"', together.read_text()):
+            units.append({**unit, "file": source, "command": unit["command"].replace(unit["file"], source)})
+    return units
+
+
 def write_commands(build):
     """@return a folder with the compile commands of BUILD without precompiled headers"""
-    units = json.loads((build / "compile_commands.json").read_text())
+    units = compiled(build)
     for unit in units:
         unit["command"] = PRECOMPILED.sub("", unit["command"])
     folder = build / "tidy"
@@ -63,18 +76,18 @@ def keys(build, sources):
     version = subprocess.run(["clang-tidy", "--version"], check=True, stdout=subprocess.PIPE).stdout
     common = version + pathlib.Path(".clang-tidy").read_bytes()
     headers, commands = includes(build), {}
-    for unit in json.loads((build / "compile_commands.json").read_text()):
+    for unit in compiled(build):
         commands.setdefault(pathlib.Path(unit["file"]), []).append(unit["command"])
     key = dict.fromkeys(sources)
     for source in sources:
-        content, compiled = hashlib.sha256(common), False
+        content, known = hashlib.sha256(common), False
         for command in commands.get(source.resolve(), []):
             words = shlex.split(command)
             content.update(command.encode())
             for path in headers.get(words[words.index("-o") + 1], []):
                 content.update(digest(build / path))
-                compiled = True
-        if compiled:
+                known = True
+        if known:
             key[source] = content.hexdigest()
     return key
 

@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "traces/scenario/data.h"
+#include "traces/scenario/lines.h"
 
 namespace offhook::config {
 
@@ -97,20 +98,6 @@ LatencyDistribution fit(const Table& t, const Service& service, std::string_view
   for (const double hours : t.use_hours) waits.push_back(hours * 3600 * t.waits_per_s / t.use_per_load);
   return LatencyDistribution::through_worst_cases(service.least_ms, service.ms, waits);
 }
-
-struct Lines {
-  std::string_view rest;
-  std::size_t number = 0;
-  std::optional<std::string_view> next() {
-    if (rest.empty()) return std::nullopt;
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    number++;
-    return line;
-  }
-};
 
 std::optional<double> take_number(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));

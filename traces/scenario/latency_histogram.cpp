@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "traces/scenario/latency.h"
+#include "traces/scenario/lines.h"
 
 namespace offhook::config {
 
@@ -79,19 +80,6 @@ std::string class_of(std::string_view policy, bool has_priority) {
   if (policy == "deadline") return "DEADLINE";
   return "OTHER";
 }
-
-struct Lines {
-  std::string_view rest;
-  std::size_t number = 0;
-  std::optional<std::string_view> next() {
-    if (rest.empty()) return std::nullopt;
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    number++;
-    return line;
-  }
-};
 
 /// A row of a histogram: a latency, and a count for each of `columns`; 0: any number of columns.
 std::vector<double> row(std::string_view line, std::size_t columns, std::string_view file, std::size_t at) {

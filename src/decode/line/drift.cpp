@@ -14,7 +14,7 @@
 namespace offhook::decode {
 namespace {
 
-constexpr std::size_t kWindow = 8192, kMostWindows = 60, kTried = 8;
+constexpr std::size_t kStretch = 8192, kMostWindows = 60, kTried = 8;
 constexpr long kMostLag = 1024;  // samples; the echo of a in b is earlier
 
 struct Point {
@@ -26,7 +26,7 @@ std::vector<oh_complex> cross_spectrum(const Fft& fft, std::span<const float> ow
   // Both are real: one transform gives both spectra.
   const std::size_t size = fft.size();
   std::vector<oh_complex> z(size), x(size);
-  for (std::size_t k = 0; k < kWindow; ++k) z[k] = {own[k], other[k]};
+  for (std::size_t k = 0; k < kStretch; ++k) z[k] = {own[k], other[k]};
   fft.forward(z);
   for (std::size_t k = 0; k < size; ++k) {
     const oh_complex p = z[k], q = z[(size - k) % size];
@@ -77,14 +77,14 @@ std::optional<double> echo_lag(const Fft& fft, std::span<const float> own, std::
 std::vector<Point> echo_lags(std::span<const float> own, std::span<const float> other) {
   const std::size_t size = std::min(own.size(), other.size());
   std::vector<Point> points;
-  if (size < kWindow) return points;
-  const Fft fft(2 * kWindow);
-  const std::size_t step = std::max(kWindow / 2, (size - kWindow) / kMostWindows),
-                    windows = (size - kWindow) / step + 1;
+  if (size < kStretch) return points;
+  const Fft fft(2 * kStretch);
+  const std::size_t step = std::max(kStretch / 2, (size - kStretch) / kMostWindows),
+                    windows = (size - kStretch) / step + 1;
   const std::size_t apart = std::max<std::size_t>(1, windows / kTried);
   const auto add = [&](std::size_t k) {
-    if (const auto lag = echo_lag(fft, own.subspan(k * step, kWindow), other.subspan(k * step, kWindow)))
-      points.push_back({static_cast<double>(k * step + kWindow / 2), *lag});
+    if (const auto lag = echo_lag(fft, own.subspan(k * step, kStretch), other.subspan(k * step, kStretch)))
+      points.push_back({static_cast<double>(k * step + kStretch / 2), *lag});
   };
   for (std::size_t k = 0; k < windows; k += apart) add(k);
   if (points.size() < 2) return points;
@@ -148,13 +148,13 @@ std::optional<double> clock_difference_ppm(std::span<const float> a, std::span<c
 namespace {
 
 // A windowed sinc: taps on each side, and positions between two samples.
-constexpr int kHalf = 96, kPhases = 512, kAtOnce = 8;
+constexpr int kHalf = 96, kTurns = 512, kAtOnce = 8;
 const std::vector<float>& interpolator() {
   static const std::vector<float> instance = [] {
-    std::vector<float> taps(static_cast<std::size_t>((kPhases + 1) * 2 * kHalf));
-    for (int phase = 0; phase <= kPhases; ++phase) {
+    std::vector<float> taps(static_cast<std::size_t>((kTurns + 1) * 2 * kHalf));
+    for (int phase = 0; phase <= kTurns; ++phase) {
       for (int k = 0; k < 2 * kHalf; ++k) {
-        const double u = k - kHalf + 1 - static_cast<double>(phase) / kPhases;
+        const double u = k - kHalf + 1 - static_cast<double>(phase) / kTurns;
         const double window = 0.5 + 0.5 * std::cos(std::numbers::pi * u / kHalf);
         const double sinc = std::abs(u) < 1e-9 ? 1 : std::sin(std::numbers::pi * u) / (std::numbers::pi * u);
         taps[static_cast<std::size_t>(phase * 2 * kHalf + k)] =
@@ -177,7 +177,7 @@ std::vector<float> on_slower_clock(std::span<const float> x, double ppm, std::si
     const auto whole = static_cast<long>(at);
     if (whole >= n) break;
     const auto* t =
-        &taps[static_cast<std::size_t>(std::lround((at - static_cast<double>(whole)) * kPhases) * 2 * kHalf)];
+        &taps[static_cast<std::size_t>(std::lround((at - static_cast<double>(whole)) * kTurns) * 2 * kHalf)];
     const long first = whole - kHalf + 1;
     float sum[kAtOnce]{};  // side by side: each addition to one waits for the one before
     if (first >= 0 && first + 2 * kHalf <= n) {

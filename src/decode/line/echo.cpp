@@ -16,25 +16,25 @@ namespace {
 
 constexpr std::size_t kWindow = 2048;  // 256 ms
 constexpr std::size_t kHop = kWindow / 2;
-constexpr std::size_t kShortLag = 2048;   // a network's echo
-constexpr std::size_t kLongLag = 14336;   // and one by satellite, 1.8 s
-constexpr double kQuiet = 100;            // mean square: 20 dB above nothing at all
-constexpr double kLeastLoss = 1.5;        // of power: a louder signal is the source, or a copy
-constexpr double kMuchLoss = 4;           // for an echo alone a long search may be worthwhile
-constexpr double kSomeEcho = 0.3;         // share of a window that one reflection explains, if there may be others
-constexpr double kEchoOnly = 0.6;         // and all of them, if there is no other signal; the rest is noise
-constexpr double kStandsOut = 8;          // peak of an impulse response over its mean; of noise alone it is 5
-constexpr int kBefore = 48, kTaps = 256;  // of a path, around its first reflection
-constexpr int kFewTaps = 96;              // around others, and to classify a window
+constexpr std::size_t kShortLag = 2048;       // a network's echo
+constexpr std::size_t kLongLag = 14336;       // and one by satellite, 1.8 s
+constexpr double kQuiet = 100;                // mean square: 20 dB above nothing at all
+constexpr double kLeastLoss = 1.5;            // of power: a louder signal is the source, or a copy
+constexpr double kMuchLoss = 4;               // for an echo alone a long search may be worthwhile
+constexpr double kSomeEcho = 0.3;             // share of a window that one reflection explains, if there may be others
+constexpr double kEchoOnly = 0.6;             // and all of them, if there is no other signal; the rest is noise
+constexpr double kStandsOut = 8;              // peak of an impulse response over its mean; of noise alone it is 5
+constexpr int kBefore = 48, kPathTaps = 256;  // of a path, around its first reflection
+constexpr int kFewTaps = 96;                  // around others, and to classify a window
 constexpr int kReflections = 3;
 constexpr double kWorthwhileDb = 6;
-constexpr double kLeastLearnt = 0.4;                      // s, for another path than the last
-constexpr double kSamplesATap = 6;                        // make a path worth something
-constexpr std::size_t kFarTogether = 8 * kRateHz;         // stretches of one path
-constexpr std::size_t kLongestLearnt = 120 * kRateHz;     // then the path is fitted, and searched again
-constexpr std::size_t kBeforeStretch = kLongLag + kTaps;  // samples before a stretch, so that every lag is there
-constexpr std::size_t kGuard = 2 * kRateHz;               // either side, to see whether the echo is there
-constexpr double kSurelyAway = 4;                         // standard deviations of its deficit
+constexpr double kLeastLearnt = 0.4;                          // s, for another path than the last
+constexpr double kSamplesATap = 6;                            // make a path worth something
+constexpr std::size_t kFarTogether = 8 * kRateHz;             // stretches of one path
+constexpr std::size_t kLongestLearnt = 120 * kRateHz;         // then the path is fitted, and searched again
+constexpr std::size_t kBeforeStretch = kLongLag + kPathTaps;  // samples before a stretch, so that every lag is there
+constexpr std::size_t kGuard = 2 * kRateHz;                   // either side, to see whether the echo is there
+constexpr double kSurelyAway = 4;                             // standard deviations of its deficit
 
 double power(std::span<const float> x) {
   double sum = 0;
@@ -122,11 +122,11 @@ class LeastSquares {
   }
   // In sums side by side: each addition to one waits for the one before.
   static double dot(const float* x, const float* y, const Stretch& s) {
-    constexpr std::size_t kAtOnce = 8;
-    double sum[kAtOnce]{};
+    constexpr std::size_t kLagsAtOnce = 8;
+    double sum[kLagsAtOnce]{};
     std::size_t t = s.from;
-    for (; t + kAtOnce <= s.to; t += kAtOnce) {
-      for (std::size_t k = 0; k < kAtOnce; ++k) sum[k] += static_cast<double>(x[t + k]) * y[t + k];
+    for (; t + kLagsAtOnce <= s.to; t += kLagsAtOnce) {
+      for (std::size_t k = 0; k < kLagsAtOnce; ++k) sum[k] += static_cast<double>(x[t + k]) * y[t + k];
     }
     for (; t < s.to; ++t) sum[0] += static_cast<double>(x[t]) * y[t];
     return std::accumulate(std::begin(sum), std::end(sum), 0.0);
@@ -219,7 +219,7 @@ Peak peak_of(std::vector<double> h, const std::vector<int>& known = {}) {
 }
 
 std::vector<float> echo_of(std::span<const float> other, const EchoPath& path, std::size_t from, std::size_t to) {
-  constexpr std::size_t kAtOnce = 16;  // samples side by side, each summed in the order of the taps
+  constexpr std::size_t kLagsAtOnce = 16;  // samples side by side, each summed in the order of the taps
   std::vector<float> y(to - from);
   const auto longest = static_cast<std::size_t>(path.lag.back());
   std::size_t t = from;
@@ -229,13 +229,13 @@ std::vector<float> echo_of(std::span<const float> other, const EchoPath& path, s
     ++t;
   };
   while (t < std::min(to, longest)) one();
-  for (; t + kAtOnce <= to; t += kAtOnce) {
-    float sum[kAtOnce]{};
+  for (; t + kLagsAtOnce <= to; t += kLagsAtOnce) {
+    float sum[kLagsAtOnce]{};
     for (std::size_t k = 0; k < path.lag.size(); ++k) {
       const float* x = &other[t - static_cast<std::size_t>(path.lag[k])];
-      for (std::size_t j = 0; j < kAtOnce; ++j) sum[j] += path.taps[k] * x[j];
+      for (std::size_t j = 0; j < kLagsAtOnce; ++j) sum[j] += path.taps[k] * x[j];
     }
-    std::copy_n(sum, kAtOnce, &y[t - from]);
+    std::copy_n(sum, kLagsAtOnce, &y[t - from]);
   }
   while (t < to) one();
   return y;
@@ -281,8 +281,8 @@ bool add_reflection(const Fft& fft, std::span<const float> left, std::span<const
 // The intervals without the parts that the path explains badly: there the channel has another signal.
 std::vector<Stretch> well_explained(std::span<const float> left, std::span<const float> other,
                                     const std::vector<Stretch>& stretches) {
-  constexpr std::size_t kBlock = kHop / 4;
-  constexpr std::size_t kLeast = kRateHz / 4 / kBlock;  // blocks
+  constexpr std::size_t kEchoBlock = kHop / 4;
+  constexpr std::size_t kLeast = kRateHz / 4 / kEchoBlock;  // blocks
   struct Block {
     std::size_t at;
     double left, source;
@@ -290,8 +290,8 @@ std::vector<Stretch> well_explained(std::span<const float> left, std::span<const
   std::vector<Block> blocks;
   double source = 0;
   for (const Stretch& s : stretches) {
-    for (std::size_t t = s.from; t + kBlock <= s.to; t += kBlock) {
-      blocks.push_back({t, power(left.subspan(t, kBlock)), power(other.subspan(t, kBlock))});
+    for (std::size_t t = s.from; t + kEchoBlock <= s.to; t += kEchoBlock) {
+      blocks.push_back({t, power(left.subspan(t, kEchoBlock)), power(other.subspan(t, kEchoBlock))});
       source += blocks.back().source;
     }
   }
@@ -307,9 +307,9 @@ std::vector<Stretch> well_explained(std::span<const float> left, std::span<const
   for (const Block& b : blocks) {
     if (b.left > most) continue;
     if (!kept.empty() && kept.back().to == b.at) {
-      kept.back().to += kBlock;
+      kept.back().to += kEchoBlock;
     } else {
-      kept.push_back({b.at, b.at + kBlock});
+      kept.push_back({b.at, b.at + kEchoBlock});
     }
   }
   return kept;
@@ -347,12 +347,12 @@ std::optional<EchoPath> fit(const Fft& fft, std::span<const float> own_channel, 
                            other_near = around(other_channel, first, stretches.back().to);
   const std::span<const float> own = own_near, other = other_near;
   for (Stretch& s : stretches) s = {s.from - first + kBeforeStretch, s.to - first + kBeforeStretch};
-  path.lag = lags_around(lag, kBefore, kTaps);
+  path.lag = lags_around(lag, kBefore, kPathTaps);
   LeastSquares squares(own, other, stretches, path.lag);
   path.taps = squares.solve();
   // All reflections first: a late one does not exist in the beginning, which would then seem to be explained best.
   const auto add = [&] {
-    const bool room = path.lag.size() < kTaps + (kReflections - 1) * kFewTaps;
+    const bool room = path.lag.size() < kPathTaps + (kReflections - 1) * kFewTaps;
     return room && add_reflection(fft, left_of(own, other, stretches, path), other, stretches, path);
   };
   while (add()) {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kLeastHead = 20, kCost = 96;  // of a segment that waits, octets beyond its own
 constexpr std::uint8_t kFin = 0x01, kSyn = 0x02, kRst = 0x04;
 
-unsigned word16(std::span<const std::uint8_t> b, std::size_t at) {
+unsigned big_endian16(std::span<const std::uint8_t> b, std::size_t at) {
   return static_cast<unsigned>(b[at] << 8 | b[at + 1]);
 }
 
@@ -25,9 +25,9 @@ std::size_t SipTcpReader::segment(double t, IpPlace from, IpPlace to, std::span<
   if (segment.size() < kLeastHead) return 0;
   const std::size_t head = 4 * static_cast<std::size_t>(segment[12] >> 4);
   if (head < kLeastHead || segment.size() < head) return 0;
-  from.port = static_cast<int>(word16(segment, 0));
-  to.port = static_cast<int>(word16(segment, 2));
-  const std::uint32_t number = word16(segment, 4) << 16 | word16(segment, 6);
+  from.port = static_cast<int>(big_endian16(segment, 0));
+  to.port = static_cast<int>(big_endian16(segment, 2));
+  const std::uint32_t number = big_endian16(segment, 4) << 16 | big_endian16(segment, 6);
   const std::uint8_t flags = segment[13];
   const std::string_view octets(reinterpret_cast<const char*>(segment.data()) + head, segment.size() - head);
   const bool begins = (flags & kSyn) != 0;  // it has a number of its own

@@ -89,12 +89,12 @@ std::vector<oh_complex> spectrum_of(const Fft& fft, std::span<const float> x) {
 }
 
 // Correlation of the bins from `first` on with the bins `apart` higher.
-struct Likeness {
+struct BandLikeness {
   Cd alike;
   double low = 0, high = 0;  // power of both
 };
-Likeness likeness(std::span<const oh_complex> x, std::size_t first, std::size_t last, std::size_t apart) {
-  Likeness sum;
+BandLikeness likeness(std::span<const oh_complex> x, std::size_t first, std::size_t last, std::size_t apart) {
+  BandLikeness sum;
   for (std::size_t f = first; f < last; ++f) {
     const oh_complex a = x[f], b = x[f + apart];
     sum.alike += times_conj(Cd(b.re, b.im), Cd(a.re, a.im));
@@ -245,7 +245,7 @@ double middle_hz(std::span<const oh_complex> x, double bin_hz, double rate, std:
   const auto last = static_cast<std::size_t>((kHighestHz - rate) / bin_hz);
   double sum = 0, at = 0;
   for (auto f = static_cast<std::size_t>(kLowestHz / bin_hz); f + piece < last; f += piece) {
-    const Likeness here = likeness(x, f, f + piece, apart);
+    const BandLikeness here = likeness(x, f, f + piece, apart);
     const double by_chance = here.low * here.high / static_cast<double>(piece);
     const double over = std::sqrt(std::max(0.0, std::norm(here.alike) - kOverChance * by_chance));
     sum += over;
@@ -306,7 +306,7 @@ std::optional<SymbolClock> find_symbol_clock(std::span<const float> x) {
     double most = 0, power = 0;
     std::size_t apart = nominal;
     for (std::size_t k = nominal - reach; k <= nominal + reach; ++k) {
-      const Likeness here = likeness(spectrum, first, last, k);
+      const BandLikeness here = likeness(spectrum, first, last, k);
       const double share = std::norm(here.alike) / std::max(here.low * here.high, 1e-9);
       if (here.low < kLeastEdge * band || here.high < kLeastEdge * band) continue;
       if (share > most) most = share, apart = k, power = std::norm(here.alike);

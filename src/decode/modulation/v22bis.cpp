@@ -21,9 +21,9 @@
 namespace offhook::decode {
 namespace {
 
-constexpr double kSymbolRateHz = 600;  // 2.5.1
-constexpr double kRollOff = 0.75;      // 2.4
-constexpr double kStep = kRateHz / kSymbolRateHz;
+constexpr double kV22SymbolRateHz = 600;  // 2.5.1
+constexpr double kRollOff = 0.75;         // 2.4
+constexpr double kV22Step = kRateHz / kV22SymbolRateHz;
 constexpr double kMeanPower = 10;      // of the points of Figure 2, and of those of 1200 bit/s
 constexpr double kLeastSnrDb = 12;     // sixteen points with less are no more than noise
 constexpr double kSureSnrDb = 14;      // a tone, decided for sixteen points, has 13.4
@@ -68,7 +68,7 @@ struct Grid {
   double t0_s, symbol_s;
 };
 std::optional<Grid> grid_of(const std::vector<Symbol>& s, const std::vector<DataHeard>& data) {
-  constexpr double kSettlesS = 1, kLeastS = 1;
+  constexpr double kSettlesS = 1, kLeastPatternS = 1;
   double from_s = 0, to_s = 0;
   for (const DataHeard& d : data) {
     double t = d.t0 + kSettlesS;
@@ -78,7 +78,7 @@ std::optional<Grid> grid_of(const std::vector<Symbol>& s, const std::vector<Data
       if (k < d.spoilt.size()) t = d.spoilt[k].second + kSettlesS;
     }
   }
-  if (to_s - from_s < kLeastS) return std::nullopt;
+  if (to_s - from_s < kLeastPatternS) return std::nullopt;
   double n = 0, sum_k = 0, sum_t = 0, sum_kk = 0, sum_kt = 0;
   for (std::size_t i = 0; i < s.size(); ++i) {
     if (s[i].t < from_s || s[i].t > to_s) continue;
@@ -92,7 +92,7 @@ std::optional<Grid> grid_of(const std::vector<Symbol>& s, const std::vector<Data
 class Listener {
  public:
   Listener(const std::vector<float>& x, int carrier_hz)
-      : band_(x, carrier_hz, 2 * 525 / 1.1), receiver_(band_, nullptr, kSymbolRateHz, 200) {}
+      : band_(x, carrier_hz, 2 * 525 / 1.1), receiver_(band_, nullptr, kV22SymbolRateHz, 200) {}
 
   // Every symbol from the first signal in the band on, or none if it holds no V.22bis.
   std::vector<Symbol> listen() {
@@ -123,7 +123,7 @@ class Listener {
       receiver_.state = begin_;
       const std::optional<Grid> grid = grid_of(run(end_, 0), data);
       if (!grid) break;
-      clock_ppm_ = (1 / (grid->symbol_s * kSymbolRateHz) - 1) * 1e6;
+      clock_ppm_ = (1 / (grid->symbol_s * kV22SymbolRateHz) - 1) * 1e6;
       begin_.step = grid->symbol_s * kRateHz;
       begin_.t = grid->t0_s * kRateHz - begin_.step;  // the first symbol of a run has none before it
     }
@@ -147,8 +147,8 @@ class Listener {
     const ReceiverState at = receiver_.state;
     run(std::min(last, anchor + 4.0 * kRateHz), 0.01f);
     const double turn = receiver_.state.turn, step = receiver_.state.step;
-    clock_ppm_ = (kStep / step - 1) * 1e6;
-    offset_hz_ = turn * kSymbolRateHz / (2 * kPi);
+    clock_ppm_ = (kV22Step / step - 1) * 1e6;
+    offset_hz_ = turn * kV22SymbolRateHz / (2 * kPi);
     const double back = std::floor((at.t - first) / step);
     const double phase = at.phase - turn * back;
     receiver_.state.t = at.t - back * step;
@@ -190,7 +190,7 @@ class Listener {
     for (std::size_t p = 0; p < kPhases; ++p) {
       const double part = static_cast<double>(p) / kPhases;
       for (std::size_t i = 0; i < kAcquire; ++i) {
-        s.t = t0 + (static_cast<double>(i) + part) * kStep;
+        s.t = t0 + (static_cast<double>(i) + part) * kV22Step;
         s.phase = 0;
         const Cf v = receiver_.equalise();
         y[p].push_back(v);
@@ -217,7 +217,7 @@ class Listener {
       Cd sum = 0;
       for (std::size_t i = 0; i < kAcquire; ++i) {
         const Cd v = Cd(y[i]);
-        sum += v * v * v * v * std::polar(1.0, -2 * kPi * 4 * hz / kSymbolRateHz * static_cast<double>(i));
+        sum += v * v * v * v * std::polar(1.0, -2 * kPi * 4 * hz / kV22SymbolRateHz * static_cast<double>(i));
       }
       if (std::abs(sum) > best) best = std::abs(sum), offset = {hz, std::arg(sum)};
     }
@@ -250,7 +250,7 @@ class Listener {
   bool acquire(double t0) {
     ReceiverState& s = receiver_.state;
     s.turn = 0;
-    s.step = kStep;
+    s.step = kV22Step;
     s.power = kMeanPower;
     const auto taps = static_cast<double>(s.w.size());
     for (std::size_t k = 0; k < s.w.size(); ++k)
@@ -263,14 +263,14 @@ class Listener {
     for (const Cf v : y[phase]) at_symbols += std::norm(v) / kAcquire;
     receiver_.scale(static_cast<float>(std::sqrt(kMeanPower / at_symbols)));
     s.power = kMeanPower;
-    s.turn = 2 * kPi * offset.hz / kSymbolRateHz;
-    s.t = t0 + static_cast<double>(phase) / kPhases * kStep;
+    s.turn = 2 * kPi * offset.hz / kV22SymbolRateHz;
+    s.t = t0 + static_cast<double>(phase) / kPhases * kV22Step;
     return 10 * std::log10(kMeanPower / choose_points(offset.angle)) > kLeastSnrDb - 3;
   }
 
   std::vector<Symbol> run(double end, float rate) {
     std::vector<Symbol> symbols;
-    symbols.reserve(static_cast<std::size_t>(std::max(0.0, end - receiver_.state.t) / kStep * 1.01) + 1);
+    symbols.reserve(static_cast<std::size_t>(std::max(0.0, end - receiver_.state.t) / kV22Step * 1.01) + 1);
     int before = -1;
     std::size_t mirrored = 0;
     while (receiver_.state.t < end) {

@@ -19,20 +19,18 @@
 namespace offhook::decode {
 namespace {
 
-constexpr double kSymbolRateHz = 2400;
 constexpr double kCarrierHz = 1800;
 constexpr double kSSymbols = 256, kSBarSymbols = 16;
-constexpr double kStep = kRateHz / kSymbolRateHz;
-constexpr double kReach = kStep * SymbolReceiver::kTaps / 4;  // of the equaliser, behind a symbol
-constexpr double kSameS = 0.02;                               // seconds between the end of S and TRN less S-bar
+constexpr double kReach = kV32Step * SymbolReceiver::kTaps / 4;  // of the equaliser, behind a symbol
+constexpr double kSameS = 0.02;                                  // seconds between the end of S and TRN less S-bar
 // A renegotiation's two preambles lie no further apart: a round trip of 1.2 s, R4, and the far end's time.
 constexpr double kOneExchange = 2;
 // An end that has heard the far end's preamble and two sequences of R4 begins this late; if it begins earlier, both
 // ends began.
-constexpr double kBothBegan = 75 / kSymbolRateHz;
+constexpr double kBothBegan = 75 / kV32SymbolRateHz;
 // A retrain's tone lasts until the far end's has lasted 64 symbols (clause 7); the one of a renegotiation's
 // preamble has 56.
-constexpr double kLeastRetrainTone = 80 / kSymbolRateHz;
+constexpr double kLeastRetrainTone = 80 / kV32SymbolRateHz;
 
 std::string rates_in_words(const RateSignalHeard& r) {
   std::string words;
@@ -85,7 +83,7 @@ void add_tones(OneWay& d, bool answer) {
       continue;
     }
     for (const Connection::Signal& s : known) {
-      const double s_bar = s.t0 - kSBarSymbols / kSymbolRateHz;
+      const double s_bar = s.t0 - kSBarSymbols / kV32SymbolRateHz;
       if (s.what != "TRN" || std::abs(seconds(tone.t1) - s_bar) > kSameS) continue;
       signals.push_back({seconds(tone.t0), s_bar, "S"});
       signals.push_back({s_bar, s.t0, "S-bar"});
@@ -200,9 +198,9 @@ const OneWay* retrains_at_once(const std::vector<std::unique_ptr<Baseband>>& ban
   const double from = tone - kBefore * kRateHz, to = tone - kUpTo * kRateHz;
   if (from < 0) return nullptr;
   double sum = 0;
-  const auto n = static_cast<int>(std::ceil((to - from) / (kStep / 2)));
+  const auto n = static_cast<int>(std::ceil((to - from) / (kV32Step / 2)));
   for (int k = 0; k < n; ++k)
-    sum += std::norm(bands[static_cast<std::size_t>(first->side->channel)]->at(from + k * kStep / 2));
+    sum += std::norm(bands[static_cast<std::size_t>(first->side->channel)]->at(from + k * kV32Step / 2));
   return sum > kSignal * first->power * n ? first : nullptr;
 }
 
@@ -218,7 +216,7 @@ void find_retrains(Connection& found, const std::array<OneWay, 2>& directions) {
       if (seconds(tone.t1 - tone.t0) >= kLeastRetrainTone) all.push_back({seconds(tone.t0), d.side});
     }
     for (const Connection::Signal& s : d.side->signals) {
-      if (s.what == "TRN") all.push_back({s.t0 - (kSSymbols + kSBarSymbols) / kSymbolRateHz, d.side});
+      if (s.what == "TRN") all.push_back({s.t0 - (kSSymbols + kSBarSymbols) / kV32SymbolRateHz, d.side});
     }
   }
   std::stable_sort(all.begin(), all.end(), [](const Begun& a, const Begun& b) { return a.t < b.t; });
@@ -240,7 +238,7 @@ void find_retrains(Connection& found, const std::array<OneWay, 2>& directions) {
 Connection find_v32bis(const Recording& recording) {
   Connection found;
   std::vector<std::unique_ptr<Baseband>> bands;
-  for (const auto& x : recording.channel) bands.push_back(std::make_unique<Baseband>(x, kCarrierHz, kSymbolRateHz));
+  for (const auto& x : recording.channel) bands.push_back(std::make_unique<Baseband>(x, kCarrierHz, kV32SymbolRateHz));
   bool bis = false;
   std::array<OneWay, 2> directions{OneWay{&found.call, {}, 0}, OneWay{&found.answer, {}, 0}};
   for (const bool answer : {false, true}) {
@@ -253,7 +251,7 @@ Connection find_v32bis(const Recording& recording) {
     const Baseband* other = bands.size() == 2 ? bands[1 - own].get() : nullptr;
     bool any = false;
     for (std::size_t k = 0; k < trainings.size(); ++k) {
-      const double end = k + 1 < trainings.size() ? trainings[k + 1].t - (kSSymbols + kSBarSymbols) * kStep
+      const double end = k + 1 < trainings.size() ? trainings[k + 1].t - (kSSymbols + kSBarSymbols) * kV32Step
                                                   : static_cast<double>(bands[own]->size()) - kReach;
       TrainingReader reader(*bands[own], other, answer, end);
       if (!reader.fit(trainings[k].t)) continue;

@@ -17,7 +17,7 @@ namespace {
 constexpr double kHalfSymbol = kRateHz / 4800.0;   // samples
 constexpr int kWindow = 32;                        // half symbols: lines every 150 Hz
 constexpr double kLeastSeconds = 0.02;             // a preamble of 56 symbols
-constexpr double kLeastPower = 0.1;                // of the direction's own
+constexpr double kLeastTonePower = 0.1;            // of the direction's own
 constexpr double kMostOffsetHz = 20;               // a far end's 7, and 7 of the line
 constexpr int kMostGap = 3 * kWindow / 2;          // half symbols that a reversal takes out
 constexpr std::size_t kLag = 8;                    // half symbols between phases that are compared
@@ -78,7 +78,7 @@ std::vector<Stretch> find_stretches(const Baseband& line, bool answer, double po
   std::vector<Stretch> stretches;
   std::array<Cd, kLag> before{};  // of the current stretch: the phases of its latest windows
   for_windows(line, [&](std::size_t i, const Lines& l) {
-    if (l.all < kLeastPower * power) return;
+    if (l.all < kLeastTonePower * power) return;
     const auto kind = kind_of(l, answer);
     if (!kind) return;
     const Cd phase(*kind == V32Tone::Kind::kEdges ? l.edge_phase : l.carrier_phase);

@@ -16,8 +16,6 @@
 namespace offhook::decode {
 namespace {
 
-constexpr double kSymbolRateHz = 2400;
-constexpr double kStep = kRateHz / kSymbolRateHz;
 constexpr std::size_t kTwoPoints = v32::kTrnTwoPoints;
 constexpr std::size_t kLeastTrn = v32::kLeastTrn;
 constexpr std::size_t kMostTrn = 8192;
@@ -272,19 +270,19 @@ std::vector<TrnHeard> find_trn(const Baseband& line, bool answer) {
   const std::vector<int> labels = trn_labels(answer, kTwoPoints);
   std::array<float, kTwoPoints> sign;
   for (std::size_t i = 0; i < kTwoPoints; ++i) sign[i] = labels[i] != 0 ? 1.f : -1.f;
-  const auto half_symbols = static_cast<std::size_t>(static_cast<double>(line.size()) / (kStep / 2));
+  const auto half_symbols = static_cast<std::size_t>(static_cast<double>(line.size()) / (kV32Step / 2));
   constexpr std::size_t kAtOnce = 65536;
   std::vector<TrnHeard> found;
   for (std::size_t first = 0; first + 2 * kTwoPoints < half_symbols; first += kAtOnce) {
     std::vector<Cf> y;
     for (std::size_t k = first; k < std::min(half_symbols, first + kAtOnce + 2 * kTwoPoints); ++k)
-      y.push_back(line.at(static_cast<double>(k) * kStep / 2));
+      y.push_back(line.at(static_cast<double>(k) * kV32Step / 2));
     const TrnLikeness likeness[2] = {{sign, y, 0}, {sign, y, 1}};
     for (std::size_t i = first; i < first + kAtOnce && i + 2 * kTwoPoints < half_symbols; ++i) {
       const std::size_t place = (i - first) / 2;
       const double like = likeness[(i - first) % 2].like(place), power = likeness[(i - first) % 2].power(place);
       if (power < 10 * kTwoPoints || like < kLeastLikeness * power) continue;
-      const TrnHeard t{static_cast<double>(i) * kStep / 2, like / power, power / kTwoPoints};
+      const TrnHeard t{static_cast<double>(i) * kV32Step / 2, like / power, power / kTwoPoints};
       if (!found.empty() && t.t - found.back().t < kRateHz / 2.0) {
         if (t.likeness > found.back().likeness) found.back() = t;
       } else {
@@ -296,7 +294,7 @@ std::vector<TrnHeard> find_trn(const Baseband& line, bool answer) {
 }
 
 TrainingReader::TrainingReader(const Baseband& line, const Baseband* other, bool answer, double end)
-    : receiver_(line, other, kSymbolRateHz, 700), answer_(answer), end_(end), descrambler_(scrambling(answer)) {}
+    : receiver_(line, other, kV32SymbolRateHz, 700), answer_(answer), end_(end), descrambler_(scrambling(answer)) {}
 
 bool TrainingReader::fit(double t) {
   std::vector<Cf> known;
@@ -307,8 +305,8 @@ bool TrainingReader::fit(double t) {
 
 void TrainingReader::follow(Connection::Side& side) {
   if (!read_training()) return;
-  side.clock_ppm = (kStep / receiver_.state.step - 1) * 1e6;
-  side.frequency_offset_hz = receiver_.state.turn * kSymbolRateHz / (2 * std::numbers::pi);
+  side.clock_ppm = (kV32Step / receiver_.state.step - 1) * 1e6;
+  side.frequency_offset_hz = receiver_.state.turn * kV32SymbolRateHz / (2 * std::numbers::pi);
   const std::size_t trn = side.signals.size(), first = side.rate_signals.size();
   side.signals.push_back({seconds(t_trn_), seconds(t_trn_end_), "TRN"});
   int b1 = v32::kB1Symbols;
@@ -381,16 +379,16 @@ bool TrainingReader::read_rate_signals(bool after_data, Connection::Side& side) 
       v32bis_ = v32bis_ || r.v32bis;
       auto& all = side.rate_signals;
       if (found == RateReader::Found::kNew) {
-        double t0 = t1 - 2 * inside * kStep;
+        double t0 = t1 - 2 * inside * kV32Step;
         // It began a whole number of sequences before, when the descrambler had wrong bits yet.
-        const double missed = std::ceil((t0 - began) / (inside * kStep) - 0.5 / inside);
-        if (all.size() == already && missed <= kMostMissed) t0 -= missed * inside * kStep;
+        const double missed = std::ceil((t0 - began) / (inside * kV32Step) - 0.5 / inside);
+        if (all.size() == already && missed <= kMostMissed) t0 -= missed * inside * kV32Step;
         all.push_back({seconds(t0), seconds(t1), {}, reader.sequence(), r, 2, after_data});
       } else if (found == RateReader::Found::kAgain) {
         all.back().t1 = seconds(t1);
         all.back().count = reader.count();
       } else if (!ended) {
-        all.push_back({seconds(t1 - inside * kStep), seconds(t1), "E", reader.sequence(), r, 1, after_data});
+        all.push_back({seconds(t1 - inside * kV32Step), seconds(t1), "E", reader.sequence(), r, 1, after_data});
         rate_ = v32::highest(r.rates);
         if (rate_ >= 0) return true;
         ended = true;
@@ -409,7 +407,7 @@ bool TrainingReader::read_data(int index, int b1_symbols, Connection::Side& side
   receiver_.scale(rate.scale);
   DataHeard d;
   d.bit_rate = rate.bit_rate;
-  if (rate.trellis) d.decoder_delay_s = v32::ViterbiDecoder::kDepth / kSymbolRateHz;
+  if (rate.trellis) d.decoder_delay_s = v32::ViterbiDecoder::kDepth / kV32SymbolRateHz;
   d.t0 = seconds(receiver_.state.t);
   LabelReader labels(rate, descrambler_, label_, b1_symbols, d);
   const double power = 10.0 * rate.scale * rate.scale;
@@ -445,7 +443,7 @@ bool TrainingReader::read_data(int index, int b1_symbols, Connection::Side& side
     receiver_.decided(adapts ? decided : y, adapts ? 0.001f : 0.f);
     if (const float by = gain.put(n, y, decided); by > 0) receiver_.scale(by);
   }
-  d.t1 = seconds(receiver_.state.t - lost * kStep);
+  d.t1 = seconds(receiver_.state.t - lost * kV32Step);
   d.snr_db = snr.snr_db();
   receiver_.scale(1 / rate.scale);
   const bool tone = alike >= kPreamble;
@@ -454,7 +452,7 @@ bool TrainingReader::read_data(int index, int b1_symbols, Connection::Side& side
     d.bits.resize(bits_at_loss);
   } else {
     const int passed = preamble ? *preamble : tone ? kPreamble + 1 : 0;  // symbols of the tone that were taken for data
-    if (tone) d.t1 = seconds(tone_t_ - passed * kStep);
+    if (tone) d.t1 = seconds(tone_t_ - passed * kV32Step);
     labels.end(decoders[(n + 2 * kRing - 1 - static_cast<std::size_t>(passed)) % kRing], passed);
   }
   if (!preamble && !labels.begins_with_b1()) return false;
@@ -483,7 +481,7 @@ std::optional<int> TrainingReader::read_preamble(Connection::Side& side) {
     const int exactly = v32::kPreambleSymbols - upright;
     const int passed = exactly > kPreamble - kMostByChance ? exactly : kPreamble + 1;
     side.signals.push_back(
-        {seconds(tone_t_ - passed * kStep), seconds(receiver_.state.t), "preamble", answer_ ? "AC, CA" : "AA, CC"});
+        {seconds(tone_t_ - passed * kV32Step), seconds(receiver_.state.t), "preamble", answer_ ? "AC, CA" : "AA, CC"});
     descrambler_.reset();
     return passed;
   }

@@ -14,6 +14,9 @@
 
 namespace offhook::decode {
 
+inline constexpr double kV32SymbolRateHz = 2400;
+inline constexpr double kV32Step = kRateHz / kV32SymbolRateHz;  ///< samples of a symbol
+
 /// A possible begin of TRN: its first 256 symbols, found by correlation.
 struct TrnHeard {
   double t;  ///< of TRN's first symbol, samples, to a symbol or so

@@ -18,9 +18,9 @@
 namespace offhook::decode {
 namespace {
 
-using Json = nlohmann::json;
+using PageJson = nlohmann::json;
 
-Json event_json(const Event& e) {
+PageJson event_json(const Event& e) {
   return {{"kind", static_cast<int>(e.kind)},
           {"t", e.t},
           {"t_end", e.t_end},
@@ -29,17 +29,17 @@ Json event_json(const Event& e) {
           {"detail", e.detail}};
 }
 
-Json probing_json(const Call& call, const Probing& p) {
+PageJson probing_json(const Call& call, const Probing& p) {
   return {{"title", fmt::format("L2 of the {} at {:.2f} s", speaker(call, p.channel), p.probed_s())},
           {"hz", p.frequency_hz},
           {"snr_db", p.snr_db},
           {"level_db", p.tone_db}};
 }
 
-void add_constellation(const std::vector<Cf>& points, std::string title, Json& all) {
+void add_constellation(const std::vector<Cf>& points, std::string title, PageJson& all) {
   constexpr std::size_t kShown = 2500;
   if (points.empty()) return;
-  Json xy = Json::array();
+  PageJson xy = PageJson::array();
   for (std::size_t k = 0; k < points.size(); k += 1 + points.size() / kShown) {
     xy.push_back(points[k].real());
     xy.push_back(points[k].imag());
@@ -47,7 +47,7 @@ void add_constellation(const std::vector<Cf>& points, std::string title, Json& a
   all.push_back({{"title", std::move(title)}, {"points", std::move(xy)}});
 }
 
-void add_data(const Call& call, const auto& data, int channel, Json& all) {
+void add_data(const Call& call, const auto& data, int channel, PageJson& all) {
   for (const DataHeard& d : data) {
     add_constellation(d.constellation,
                       fmt::format("{}, data at {} bit/s: SNR {:.1f} dB", speaker(call, channel), d.bit_rate, d.snr_db),
@@ -55,8 +55,8 @@ void add_data(const Call& call, const auto& data, int channel, Json& all) {
   }
 }
 
-Json constellations(const Call& call) {
-  Json all = Json::array();
+PageJson constellations(const Call& call) {
+  PageJson all = PageJson::array();
   for (const Training& t : call.trainings) {
     for (const Training::Side* side : {&t.from_1200, &t.from_2400}) {
       const int channel = side->direction.channel;
@@ -79,20 +79,20 @@ Json constellations(const Call& call) {
 
 std::string to_html(const Call& call) {
   const char* modulation = call.modulation();
-  Json data = {{"kind", "decode"},
-               {"title", call.recording.name},
-               {"verdict", ""},
-               {"headline", modulation != nullptr ? modulation : "no V.34, V.32bis or V.22bis modem found"},
-               {"reasons", Json::array()},
-               {"warnings", notes(call)},
-               {"settings", Json::array()},
-               {"duration_s", call.recording.duration_s},
-               {"channels", Json::array()},
-               {"spectrograms", Json::array()},
-               {"events", Json::array()},
-               {"probing", Json::array()},
-               {"tables", Json::array()},
-               {"constellations", constellations(call)}};
+  PageJson data = {{"kind", "decode"},
+                   {"title", call.recording.name},
+                   {"verdict", ""},
+                   {"headline", modulation != nullptr ? modulation : "no V.34, V.32bis or V.22bis modem found"},
+                   {"reasons", PageJson::array()},
+                   {"warnings", notes(call)},
+                   {"settings", PageJson::array()},
+                   {"duration_s", call.recording.duration_s},
+                   {"channels", PageJson::array()},
+                   {"spectrograms", PageJson::array()},
+                   {"events", PageJson::array()},
+                   {"probing", PageJson::array()},
+                   {"tables", PageJson::array()},
+                   {"constellations", constellations(call)}};
   std::istringstream lines(summary(call));
   for (std::string line; std::getline(lines, line);) data["reasons"].push_back(line);
   for (std::size_t c = 0; c < call.recording.channel.size(); ++c) {

@@ -316,7 +316,7 @@ struct Info1 {
   int md_length, frequency_offset;
   std::optional<int> min_power_reduction, extra_power_reduction;  ///< none in V.90's INFO1a
 };
-std::optional<Info1> info1(const InfoHeard& h) {
+std::optional<Info1> info1_of(const InfoHeard& h) {
   if (const auto* c = std::get_if<v34::Info1c>(&h.info))
     return Info1{c->md_length, c->frequency_offset, c->min_power_reduction, c->extra_power_reduction};
   if (const auto* a = std::get_if<v34::Info1a>(&h.info))
@@ -373,7 +373,7 @@ constexpr Row kInfo1aV90Rows[] = {
 };
 constexpr Table kInfo1aV90{kInfo1aV90Rows};
 
-const v34::Info0* info0(const InfoHeard& h) {
+const v34::Info0* info0_of(const InfoHeard& h) {
   const auto* d = std::get_if<v34::Info0d>(&h.info);
   return d != nullptr ? &d->v34 : std::get_if<v34::Info0>(&h.info);
 }
@@ -401,7 +401,7 @@ constexpr Row kInfoRows[] = {
     I::of("bits", "", "fill, sync, fields, CRC and fill", [](const InfoHeard& h) { return bit_string(h.bits); }),
     I::part("", kInfoOfV90, [](const InfoHeard& h) { return h.is_v90() ? &h : nullptr; })
         .absent("other than INFO0 of V.90"),
-    I::part<&info0>("", kInfo0).absent("INFO1"),
+    I::part<&info0_of>("", kInfo0).absent("INFO1"),
     I::of("transmit_clock", "", "`internal`, `from its receiver`, `external` or `reserved`",
           [](const InfoHeard& h) {
             const auto* i0 = info_of<v34::Info0>(h);
@@ -409,7 +409,7 @@ constexpr Row kInfoRows[] = {
           })
         .absent("other than V.34's INFO0a, INFO0c"),
     I::part<&info_of<v34::Info0d>>("", kInfo0d).absent("other than INFO0d"),
-    I::part<&info1>("", kInfo1).absent("INFO0"),
+    I::part<&info1_of>("", kInfo1).absent("INFO0"),
     I::part<&info_of<v34::Info1c>>("", kInfo1c).absent("other than INFO1c, INFO1d"),
     I::part<&info_of<v34::Info1a>>("", kInfo1a).absent("other than V.34's INFO1a"),
     I::part<&info_of<v34::Info1aV90>>("", kInfo1aV90).absent("other than V.90's INFO1a"),

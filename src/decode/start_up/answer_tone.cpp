@@ -19,7 +19,7 @@ using Kind = AnswerToneHeard::Kind;
 constexpr double kAnspcmHz = 8000.0 * 79 / 301;  // V.92 8.3.1: 79 periods in 301 samples of the network's clock
 constexpr double kHzClose = 0.12;                // half of the way from there to ANS, except for clocks
 constexpr std::size_t kStep = kRateHz / 200;     // 5 ms
-constexpr std::size_t kWindow = 40;              // steps: 200 ms, three periods of 15 Hz
+constexpr std::size_t kMeanSteps = 40;           // steps: 200 ms, three periods of 15 Hz
 constexpr double kModulated = 0.1;               // half of ANSam's depth
 constexpr double kLeastShare = 0.6;              // of the power within 2 kHz: a tone among others has less
 constexpr double kLine = 0.9;                    // of the power: a tone at 7 dB SNR in 200 Hz has it
@@ -47,7 +47,7 @@ Track track_of(std::span<const float> x, double t0, double t1) {
 double depth_at(const Track& track, std::size_t at) {
   Cd line;
   double mean = 0;
-  for (std::size_t k = at; k < at + kWindow; ++k) {
+  for (std::size_t k = at; k < at + kMeanSteps; ++k) {
     const double phase = 2 * std::numbers::pi * v8::kModulationHz * seconds(k * kStep);
     line += std::abs(track.tone[k]) * std::polar(1.0, phase);
     mean += std::abs(track.tone[k]);
@@ -113,13 +113,13 @@ std::size_t change_of(const std::vector<double>& depth, bool* modulated_after) {
 // One tone, or two if the modulation changes.
 std::vector<AnswerToneHeard> parts_of(std::span<const float> x, const AnswerToneHeard& whole, bool v92) {
   const Track track = track_of(x, whole.t0, whole.t1);
-  if (track.tone.size() < 2 * kWindow || !stands_out(track)) return {};
+  if (track.tone.size() < 2 * kMeanSteps || !stands_out(track)) return {};
   std::vector<double> depth;
-  for (std::size_t k = 0; k + kWindow <= track.tone.size(); ++k) depth.push_back(depth_at(track, k));
+  for (std::size_t k = 0; k + kMeanSteps <= track.tone.size(); ++k) depth.push_back(depth_at(track, k));
   const auto part = [&](std::size_t from, std::size_t to) {  // of depth
     AnswerToneHeard a = whole;
     a.depth = median({depth.begin() + static_cast<long>(from), depth.begin() + static_cast<long>(to)});
-    a.frequency_hz = frequency_hz(track, from, std::min(track.tone.size(), to + kWindow));
+    a.frequency_hz = frequency_hz(track, from, std::min(track.tone.size(), to + kMeanSteps));
     a.kind = a.depth > kModulated                                     ? Kind::kAnsam
              : v92 || std::abs(a.frequency_hz - kAnspcmHz) < kHzClose ? Kind::kAnspcm
                                                                       : Kind::kAns;
@@ -129,7 +129,7 @@ std::vector<AnswerToneHeard> parts_of(std::span<const float> x, const AnswerTone
   const std::size_t change = change_of(depth, &modulated_after);
   if (change == 0) return {part(0, depth.size())};
   AnswerToneHeard first = part(0, change), second = part(change, depth.size());
-  const double t = whole.t0 + seconds((change + kWindow / 2) * kStep);
+  const double t = whole.t0 + seconds((change + kMeanSteps / 2) * kStep);
   first.t1 = second.t0 = t;
   std::erase_if(first.reversals, [&](double r) { return r >= t; });
   std::erase_if(second.reversals, [&](double r) { return r < t; });

@@ -29,7 +29,7 @@ constexpr Sound kSounds[] = {{"350+440", 0, 2}, {"440+480", 2, 3}, {"480+620", 3
                              {"1400", 7, 7},    {"1800", 8, 8},    {"1300", 6, 6},    {"2225", 9, 9}};
 enum { kDial, kRing, kBusy, k425, k950, k1400, k1800, k1300, k2225, kSoundCount };
 
-constexpr std::size_t kWindow = kRateHz * 8 / 100, kHop = kRateHz / 50;
+constexpr std::size_t kToneWindow = kRateHz * 8 / 100, kToneHop = kRateHz / 50;
 constexpr double kAlone = 0.8;       // share of the power
 constexpr double kPairShare = 0.1;   // of the weaker tone of a pair
 constexpr double kLeastPower = 100;  // -47 dBm0 or so: call progress tones are louder
@@ -59,7 +59,7 @@ class ToneWindows {
       for (std::size_t k = 0; k < kParts; ++k) {
         Part& p = at(part + k);
         if (!p.has_tones) add_tones(p, part + k);
-        sum += p.tone[tone] * std::polar(1.0, -2 * std::numbers::pi * kHz[tone] * seconds(k * kHop));
+        sum += p.tone[tone] * std::polar(1.0, -2 * std::numbers::pi * kHz[tone] * seconds(k * kToneHop));
       }
       power[tone] = 2 * std::norm(sum / static_cast<double>(kParts));
     }
@@ -67,19 +67,19 @@ class ToneWindows {
   }
 
  private:
-  static constexpr std::size_t kParts = kWindow / kHop;
+  static constexpr std::size_t kParts = kToneWindow / kToneHop;
   struct Part {
     std::size_t number = SIZE_MAX;
     double power = 0;
     bool has_tones = false;
     std::array<Cd, kTones> tone{};
   };
-  std::span<const float> samples(std::size_t part) const { return x_.subspan(part * kHop, kHop); }
+  std::span<const float> samples(std::size_t part) const { return x_.subspan(part * kToneHop, kToneHop); }
   Part& at(std::size_t number) {
     Part& p = parts_[number % kParts];
     if (p.number == number) return p;
     p = {.number = number};
-    for (const float v : samples(number)) p.power += static_cast<double>(v) * v / kHop;
+    for (const float v : samples(number)) p.power += static_cast<double>(v) * v / kToneHop;
     return p;
   }
   void add_tones(Part& p, std::size_t number) const {
@@ -111,12 +111,12 @@ Stretches stretches_of(std::span<const float> x) {
   Stretches all;
   constexpr double kGapS = 0.06;
   ToneWindows windows(x);
-  for (std::size_t at = 0; at + kWindow <= x.size(); at += kHop) {
-    const int s = sound_of(windows, at / kHop);
+  for (std::size_t at = 0; at + kToneWindow <= x.size(); at += kToneHop) {
+    const int s = sound_of(windows, at / kToneHop);
     if (s < 0) continue;
     std::vector<Stretch>& own = all[static_cast<std::size_t>(s)];
     // A window holds the tone's edge when more than half of it does.
-    const double from = seconds(at + kWindow / 4), to = seconds(at + kWindow * 3 / 4);
+    const double from = seconds(at + kToneWindow / 4), to = seconds(at + kToneWindow * 3 / 4);
     if (!own.empty() && from - own.back().t1 < kGapS) {
       own.back().t1 = to;
     } else {
@@ -250,10 +250,10 @@ void put_message(void* user, const std::uint8_t* message, int size) {
 float gain_for_caller_id(std::span<const float> x) {
   constexpr double kRms = 2000, kMostGain = 20;
   double loudest = 0;
-  for (std::size_t at = 0; at + kHop <= x.size(); at += kHop) {
+  for (std::size_t at = 0; at + kToneHop <= x.size(); at += kToneHop) {
     double sum = 0;
-    for (const float v : x.subspan(at, kHop)) sum += static_cast<double>(v) * v;
-    loudest = std::max(loudest, sum / kHop);
+    for (const float v : x.subspan(at, kToneHop)) sum += static_cast<double>(v) * v;
+    loudest = std::max(loudest, sum / kToneHop);
   }
   return loudest > 0 ? static_cast<float>(std::clamp(kRms / std::sqrt(loudest), 1.0, kMostGain)) : 1.0F;
 }

@@ -10,8 +10,8 @@
 namespace offhook::decode {
 namespace {
 
-constexpr int kWindow = v34::kProbingSamples;  // 20 ms: every tone falls on a bin
-constexpr int kHop = 8;                        // 1 ms
+constexpr int kProbingWindow = v34::kProbingSamples;  // 20 ms: every tone falls on a bin
+constexpr int kProbingHop = 8;                        // 1 ms
 
 struct Comb {
   double power = 0;  // mean square
@@ -21,8 +21,8 @@ struct Comb {
 
 Comb comb(std::span<const float> x) {
   Comb c;
-  for (int k = 0; k < kWindow; ++k) c.power += x[static_cast<std::size_t>(k)] * x[static_cast<std::size_t>(k)];
-  c.power /= kWindow;
+  for (int k = 0; k < kProbingWindow; ++k) c.power += x[static_cast<std::size_t>(k)] * x[static_cast<std::size_t>(k)];
+  c.power /= kProbingWindow;
   if (c.power < 1) return c;
   double in = 0;
   for (const auto& tone : v34::kProbingTone) {
@@ -36,7 +36,7 @@ Comb comb(std::span<const float> x) {
 
 // Tones and the signal between them over a whole number of 160 ms (25 Hz bins fall between the tones too).
 void measure(std::span<const float> x, Probing& p) {
-  constexpr int kLong = 8 * kWindow;
+  constexpr int kLong = 8 * kProbingWindow;
   std::vector<double> tone(v34::kProbingTones), noise(v34::kProbingTones);
   int windows = 0;
   for (std::size_t at = 0; at + kLong <= x.size(); at += kLong / 2, ++windows) {
@@ -70,11 +70,15 @@ void measure(std::span<const float> x, Probing& p) {
 std::vector<Probing> find_probing(std::span<const float> x, double from_s, double to_s) {
   std::vector<Probing> found;
   const auto first = static_cast<long>(std::max(0.0, from_s) * kRateHz);
-  const long last = std::min(static_cast<long>(x.size()), static_cast<long>(std::max(0.0, to_s) * kRateHz)) - kWindow;
+  const long last =
+      std::min(static_cast<long>(x.size()), static_cast<long>(std::max(0.0, to_s) * kRateHz)) - kProbingWindow;
   std::vector<Comb> track;
-  for (long i = first; i <= last; i += kHop) track.push_back(comb(x.subspan(static_cast<std::size_t>(i), kWindow)));
+  for (long i = first; i <= last; i += kProbingHop)
+    track.push_back(comb(x.subspan(static_cast<std::size_t>(i), kProbingWindow)));
   const auto is_comb = [&](std::size_t k) { return track[k].share > 0.85 && track[k].tones >= 14; };
-  const auto time = [&](std::size_t k) { return static_cast<double>(first + static_cast<long>(k) * kHop) / kRateHz; };
+  const auto time = [&](std::size_t k) {
+    return static_cast<double>(first + static_cast<long>(k) * kProbingHop) / kRateHz;
+  };
   for (std::size_t k = 0; k < track.size(); ++k) {
     if (!is_comb(k)) continue;
     std::size_t end = k;
@@ -82,7 +86,7 @@ std::vector<Probing> find_probing(std::span<const float> x, double from_s, doubl
     for (std::size_t j = k; j < track.size() && j < end + 30; ++j) {
       if (is_comb(j)) end = j;
     }
-    const double half = kWindow / 2.0 / kRateHz;
+    const double half = kProbingWindow / 2.0 / kRateHz;
     if (time(end) - time(k) > 0.1) {
       Probing p;
       // A window counts as comb when most of it is.

@@ -7,7 +7,7 @@
 namespace offhook::decode {
 namespace {
 
-constexpr int kPeriod = 4;            // of S, in half symbols
+constexpr int kPeriodOfS = 4;         // of S, in half symbols
 constexpr int kSeen = 2 * 96;         // of S's 128 symbols: its beginning may be lost
 constexpr int kTurned = 2 * 12;       // of S-bar's 16
 constexpr double kAlike = 0.6;        // of 1: 25 dB of noise give 0.99, data 0.1
@@ -22,7 +22,7 @@ std::vector<double> find_s_bar(const Baseband& line, const Direction& direction,
   const double last = std::min(static_cast<double>(line.size()), to_s * kRateHz);
   if (last <= first) return {};
   const auto n = static_cast<int>((last - first) / half);
-  if (n < kSeen + kTurned + 2 * kPeriod) return {};
+  if (n < kSeen + kTurned + 2 * kPeriodOfS) return {};
   std::vector<Cf> z(static_cast<std::size_t>(n));
   double mean = 0;
   for (int k = 0; k < n; ++k) {
@@ -37,22 +37,22 @@ std::vector<double> find_s_bar(const Baseband& line, const Direction& direction,
   int best_k = 0;
   Cd alike;
   double energy = 0;
-  for (int k = kPeriod; k + kTurned <= n; ++k) {
+  for (int k = kPeriodOfS; k + kTurned <= n; ++k) {
     // S in [k - kSeen, k): sums over the pairs one period apart that end there.
-    if (k > kPeriod) {
-      alike += times_conj<double>(at(k - 1), at(k - 1 - kPeriod));
-      energy += 0.5 * (std::norm(at(k - 1)) + std::norm(at(k - 1 - kPeriod)));
+    if (k > kPeriodOfS) {
+      alike += times_conj<double>(at(k - 1), at(k - 1 - kPeriodOfS));
+      energy += 0.5 * (std::norm(at(k - 1)) + std::norm(at(k - 1 - kPeriodOfS)));
     }
-    const int gone = k - 1 - (kSeen - kPeriod);
-    if (gone >= kPeriod) {
-      alike -= times_conj<double>(at(gone), at(gone - kPeriod));
-      energy -= 0.5 * (std::norm(at(gone)) + std::norm(at(gone - kPeriod)));
+    const int gone = k - 1 - (kSeen - kPeriodOfS);
+    if (gone >= kPeriodOfS) {
+      alike -= times_conj<double>(at(gone), at(gone - kPeriodOfS));
+      energy -= 0.5 * (std::norm(at(gone)) + std::norm(at(gone - kPeriodOfS)));
     }
     if (best > 0 && k > best_k + kSeen) {  // the next has an S of its own before it
       found.push_back(first + best_k * half);
       best = 0;
     }
-    if (k < kSeen || energy < kLeastPower * mean * (kSeen - kPeriod)) continue;
+    if (k < kSeen || energy < kLeastPower * mean * (kSeen - kPeriodOfS)) continue;
     if (std::abs(alike) < kAlike * energy || std::abs(std::arg(alike)) > kMostTurn) continue;
     double turned = 0, power = 0;
     for (int i = 0; i < kTurned; ++i) {

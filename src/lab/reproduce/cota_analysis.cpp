@@ -15,7 +15,7 @@
 namespace offhook::reproduce {
 namespace {
 
-constexpr std::array kLoads = {"office", "workstation", "games", "web"};
+constexpr std::array kLevels = {"office", "workstation", "games", "web"};
 
 double sum(const std::vector<double>& v) {
   double all = 0;
@@ -98,7 +98,7 @@ Outcome cota_schedulability(const Run& run) {
   std::vector<std::string> names;
   for (const Published& row : p.rows("rows")) {
     const double minutes = row.number("minutes");
-    for (const char* load : kLoads) {
+    for (const char* load : kLevels) {
       Promise promise;
       promise.computation = {row.text("application"),
                              row.text("modality") == "dpc" ? hostsim::Modality::kDpc : hostsim::Modality::kThread,
@@ -115,7 +115,7 @@ Outcome cota_schedulability(const Run& run) {
   }
   run.parallel(promises.size(), [&](std::size_t i) {
     Promise& one = promises[i];
-    const auto host = config::load_latencies(fmt::format("win98-{}", kLoads[i % kLoads.size()]), false);
+    const auto host = config::load_latencies(fmt::format("win98-{}", kLevels[i % kLevels.size()]), false);
     one.least = least_buffers(one.computation, host);
     if (one.least == 0) return;
     const double seconds = kIntervals * one.computation.interval_s;

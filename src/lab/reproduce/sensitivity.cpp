@@ -76,8 +76,8 @@ std::size_t Scan::held_out() const {
 namespace {
 
 /// INT, the reference, and each reservation of Table 3.
-struct Rows {
-  explicit Rows(const Run& run) : published(run.published.rows("rows")) {
+struct Reservations {
+  explicit Reservations(const Run& run) : published(run.published.rows("rows")) {
     std::vector<hostsim::Scenario> scenarios = {call_scenario("INT", true, run.seed)};
     for (const Published& row : published) {
       scenarios.push_back(strict_reservation(row, run.seed));
@@ -94,7 +94,7 @@ struct Rows {
 };
 
 /// Whether the classes agree, at each value of each scan.
-void run_scans(const Run& run, const Rows& rows, std::vector<Scan>* scans) {
+void run_scans(const Run& run, const Reservations& rows, std::vector<Scan>* scans) {
   struct Job {
     std::size_t scan, value, row;
   };
@@ -131,7 +131,7 @@ void run_scans(const Run& run, const Rows& rows, std::vector<Scan>* scans) {
 }  // namespace
 
 Sensitivity sensitivity(const Run& run, std::size_t steps) {
-  const Rows rows(run);
+  const Reservations rows(run);
   Sensitivity out;
   out.rows = rows.names;
   for (const Constant& c : constants()) {
@@ -148,7 +148,7 @@ Sensitivity sensitivity(const Run& run, std::size_t steps) {
 
 Calibration calibrate(const Run& run, std::size_t steps) {
   constexpr int kPasses = 2;
-  Rows rows(run);
+  Reservations rows(run);
   Calibration out;
   out.rows = rows.names.size();
   std::vector<const Constant*> fitted;
@@ -280,12 +280,12 @@ constexpr record::Row kSensitivityRows[] = {
     S::part("figures", kFigure, [](const Sensitivity& s) { return drawn(s); })
         .described_apart("a figure for each constant"),
 };
-using K = record::Written<Calibration::Constant>;
+using ConstantRows = record::Written<Calibration::Constant>;
 constexpr record::Row kConstantRows[] = {
-    K::of<&Calibration::Constant::name>("name", "", "name of the constant"),
-    K::of<&Calibration::Constant::unit>("unit", "", "its unit"),
-    K::of<&Calibration::Constant::value>("found", "", "value found with Table 3 alone"),
-    K::of<&Calibration::Constant::used>("used", "", "the model's value"),
+    ConstantRows::of<&Calibration::Constant::name>("name", "", "name of the constant"),
+    ConstantRows::of<&Calibration::Constant::unit>("unit", "", "its unit"),
+    ConstantRows::of<&Calibration::Constant::value>("found", "", "value found with Table 3 alone"),
+    ConstantRows::of<&Calibration::Constant::used>("used", "", "the model's value"),
 };
 constexpr record::Table kConstant{kConstantRows};
 using F = record::Written<Calibration>;

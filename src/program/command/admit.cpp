@@ -23,7 +23,7 @@
 namespace offhook::command {
 namespace {
 
-struct Options {
+struct AdmitOptions {
   std::vector<std::string> of;  ///< a scenario, or devices
   std::string host;             ///< of the devices; empty: the scenario's own
   std::vector<std::string> contexts;
@@ -58,34 +58,37 @@ struct Result {
   std::vector<GrowthRow> growths{};
 };
 
-using D = record::Written<DeviceRow>;
-using S = law::DeviceShare;
-constexpr record::Row kDeviceRows[] = {
-    D::of<&DeviceRow::share, &S::name>("name", "", "name of a device"),
-    D::of<&DeviceRow::share, &S::context>("context", "", "its context"),
-    D::of<&DeviceRow::share, &S::demand>("demand", "", "its work, as a share of a CPU, 0 to 1"),
-    D::of<&DeviceRow::share, &S::reserved>("reserved", "", "its reservation, as a share of a CPU; 0: none"),
-    D::of("overloaded", "", "whether its reservation is less than its work",
-          [](const DeviceRow& d) { return d.share.reserved > 0 ? std::optional(d.share.overloaded) : std::nullopt; })
+using DeviceKeys = record::Written<DeviceRow>;
+using law::DeviceShare;
+constexpr record::Row kAdmittedRows[] = {
+    DeviceKeys::of<&DeviceRow::share, &DeviceShare::name>("name", "", "name of a device"),
+    DeviceKeys::of<&DeviceRow::share, &DeviceShare::context>("context", "", "its context"),
+    DeviceKeys::of<&DeviceRow::share, &DeviceShare::demand>("demand", "", "its work, as a share of a CPU, 0 to 1"),
+    DeviceKeys::of<&DeviceRow::share, &DeviceShare::reserved>("reserved", "",
+                                                              "its reservation, as a share of a CPU; 0: none"),
+    DeviceKeys::of(
+        "overloaded", "", "whether its reservation is less than its work",
+        [](const DeviceRow& d) { return d.share.reserved > 0 ? std::optional(d.share.overloaded) : std::nullopt; })
         .absent("without a reservation"),
-    D::of<&DeviceRow::share, &S::margin_ms>("law_margin_ms", "ms", "margin below the longest gap"),
-    D::of<&DeviceRow::breaks_at>("breaks_at", "", "factor of work at which it first loses samples; null: none")
+    DeviceKeys::of<&DeviceRow::share, &DeviceShare::margin_ms>("law_margin_ms", "ms", "margin below the longest gap"),
+    DeviceKeys::of<&DeviceRow::breaks_at>("breaks_at", "", "factor of work at which it first loses samples; null: none")
         .or_null(),
 };
-using O = record::Written<OutcomeRow>;
-using DO = law::DeviceOutcome;
+using OutcomeKeys = record::Written<OutcomeRow>;
+using law::DeviceOutcome;
 constexpr record::Row kOutcomeRows[] = {
-    O::of<&OutcomeRow::outcome, &DO::blocks>("blocks", "", "blocks served"),
-    O::of<&OutcomeRow::outcome, &DO::blocks_late>("blocks_late", "", "blocks served after their samples were due"),
-    O::of<&OutcomeRow::outcome, &DO::samples_lost>("samples_lost", "", "lost samples"),
-    O::of("first_loss_s", "s", "time of the first loss; null: none",
-          [](const OutcomeRow& o) {
-            return o.outcome.first_loss_s >= 0 ? std::optional(o.outcome.first_loss_s) : std::nullopt;
-          })
+    OutcomeKeys::of<&OutcomeRow::outcome, &DeviceOutcome::blocks>("blocks", "", "blocks served"),
+    OutcomeKeys::of<&OutcomeRow::outcome, &DeviceOutcome::blocks_late>("blocks_late", "",
+                                                                       "blocks served after their samples were due"),
+    OutcomeKeys::of<&OutcomeRow::outcome, &DeviceOutcome::samples_lost>("samples_lost", "", "lost samples"),
+    OutcomeKeys::of("first_loss_s", "s", "time of the first loss; null: none",
+                    [](const OutcomeRow& o) {
+                      return o.outcome.first_loss_s >= 0 ? std::optional(o.outcome.first_loss_s) : std::nullopt;
+                    })
         .or_null(),
-    O::of<&OutcomeRow::outcome, &DO::share>("share", "", "share of a CPU that it used"),
+    OutcomeKeys::of<&OutcomeRow::outcome, &DeviceOutcome::share>("share", "", "share of a CPU that it used"),
 };
-constexpr record::Table kDevice{kDeviceRows}, kOutcome{kOutcomeRows};
+constexpr record::Table kDevice{kAdmittedRows}, kOutcome{kOutcomeRows};
 constexpr record::Row kGrowthRows[] = {
     record::Written<GrowthRow>::of<&GrowthRow::factor>("growth", "", "factor of all work"),
     record::Written<GrowthRow>::part<&GrowthRow::devices>("devices", kOutcome),
@@ -93,29 +96,30 @@ constexpr record::Row kGrowthRows[] = {
 constexpr record::Table kGrowth{kGrowthRows};
 /// A line of the CSV.
 constexpr record::Row kLineRows[] = {
-    O::of<&OutcomeRow::growth>("growth", "", "factor of all work"),
-    O::of("device", "", "name of the device", [](const OutcomeRow& o) { return o.share->name; }),
-    O::of("context", "", "its context", [](const OutcomeRow& o) { return o.share->context; }),
-    O::part("", kOutcome, [](const OutcomeRow& o) { return &o; }).always(),
+    OutcomeKeys::of<&OutcomeRow::growth>("growth", "", "factor of all work"),
+    OutcomeKeys::of("device", "", "name of the device", [](const OutcomeRow& o) { return o.share->name; }),
+    OutcomeKeys::of("context", "", "its context", [](const OutcomeRow& o) { return o.share->context; }),
+    OutcomeKeys::part("", kOutcome, [](const OutcomeRow& o) { return &o; }).always(),
 };
 constexpr record::Table kLine{kLineRows};
-using R = record::Written<Result>;
-using A = law::Admission;
+using ResultKeys = record::Written<Result>;
+using law::Admission;
 constexpr record::Row kResultRows[] = {
-    R::of("offhook_admission", "", "version of this document", [](const Result&) { return 1; }),
-    R::of<&Result::scenario>("scenario", "", "name of the scenario"),
-    R::of("admitted", "", "whether all devices fit by share and law",
-          [](const Result& r) { return r.admission.admitted(); }),
-    R::of<&Result::admission, &A::demand>("demand", "CPUs", "work of all devices"),
-    R::of<&Result::admission, &A::reserved>("reserved", "CPUs", "their reservations"),
-    R::of<&Result::admission, &A::cpus>("bound", "CPUs", "available"),
-    R::of<&Result::admission, &A::reserved_most>("reserved_bound", "CPUs", "available to reservations"),
-    R::part<&Result::devices>("devices", kDevice),
-    R::of<&Result::breaks_first>("breaks_first", "", "device that first loses samples; null: none").or_null(),
-    R::part<&Result::growths>("growths", kGrowth),
+    ResultKeys::of("offhook_admission", "", "version of this document", [](const Result&) { return 1; }),
+    ResultKeys::of<&Result::scenario>("scenario", "", "name of the scenario"),
+    ResultKeys::of("admitted", "", "whether all devices fit by share and law",
+                   [](const Result& r) { return r.admission.admitted(); }),
+    ResultKeys::of<&Result::admission, &Admission::demand>("demand", "CPUs", "work of all devices"),
+    ResultKeys::of<&Result::admission, &Admission::reserved>("reserved", "CPUs", "their reservations"),
+    ResultKeys::of<&Result::admission, &Admission::cpus>("bound", "CPUs", "available"),
+    ResultKeys::of<&Result::admission, &Admission::reserved_most>("reserved_bound", "CPUs",
+                                                                  "available to reservations"),
+    ResultKeys::part<&Result::devices>("devices", kDevice),
+    ResultKeys::of<&Result::breaks_first>("breaks_first", "", "device that first loses samples; null: none").or_null(),
+    ResultKeys::part<&Result::growths>("growths", kGrowth),
 };
 
-Result result_of(const hostsim::Scenario& scenario, const A& a, const std::vector<law::Growth>& growths) {
+Result result_of(const hostsim::Scenario& scenario, const Admission& a, const std::vector<law::Growth>& growths) {
   Result r{.scenario = scenario.name, .admission = a};
   for (std::size_t i = 0; i < a.devices.size(); ++i) r.devices.push_back({a.devices[i], law::breaks_at(growths, i)});
   if (const auto first = law::breaks_first(growths)) r.breaks_first = a.devices[*first].name;
@@ -205,7 +209,7 @@ std::vector<std::string> by_deadline(const std::vector<hostsim::SoftDevice>& dev
 }
 
 /// Devices by name or file, on a host, without a scenario.
-hostsim::Scenario scenario_of_devices(const Options& options) {
+hostsim::Scenario scenario_of_devices(const AdmitOptions& options) {
   config::ScenarioBuilder builder = host_and_load(options.host);
   for (const std::string& assignment : options.set) builder.set(assignment);
   hostsim::Scenario scenario = builder.scenario();
@@ -229,7 +233,7 @@ hostsim::Scenario scenario_of_devices(const Options& options) {
   return config::ScenarioBuilder(std::move(scenario)).finish();
 }
 
-hostsim::Scenario scenario_of(const Options& options) {
+hostsim::Scenario scenario_of(const AdmitOptions& options) {
   if (!options.host.empty()) return scenario_of_devices(options);
   if (options.of.size() > 1)
     throw config::Error(fmt::format("{} devices without a host; expected --host, or one scenario", options.of.size()));
@@ -243,7 +247,7 @@ hostsim::Scenario scenario_of(const Options& options) {
   return scenario;
 }
 
-int run(const Options& options) {
+int run(const AdmitOptions& options) {
   expect_one_alone({&options.json, &options.csv});
   hostsim::Scenario scenario = scenario_of(options);
   scenario.device_s = options.seconds;
@@ -280,7 +284,7 @@ constexpr record::Table kAdmission{kResultRows};
 void add_admit(App& advise, Action& action) {
   App* sub = advise.add_subcommand(
       "admit", "Check whether several soft devices fit on one host, and which fails first as work grows");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<AdmitOptions>();
   sub->add_option("scenario", options->of,
                   "Scenario with a device, and others in [[load.soft_device]]; with --host, devices: names from "
                   "traces/data/devices, or device files")

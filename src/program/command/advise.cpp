@@ -41,7 +41,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct AdviseOptions {
   std::string device, host, trace, out, memo, figures;
   std::vector<std::string> set;
   std::uint32_t repeats = 3;
@@ -65,7 +65,7 @@ bool places(std::string_view assignment) {
 }
 
 /// The context of --set, if any; then only that one is tried.
-std::optional<hostsim::ContextScenario> only_context(const Options& options, const hostsim::Scenario& base) {
+std::optional<hostsim::ContextScenario> only_context(const AdviseOptions& options, const hostsim::Scenario& base) {
   const bool given = std::any_of(options.set.begin(), options.set.end(), [](const std::string& s) {
     return (s.starts_with("context.") && !places(s)) || s.starts_with("context=");
   });
@@ -98,8 +98,9 @@ hostsim::HostScenario host_of_trace(const std::string& trace, std::vector<std::s
   return host;
 }
 
-/// A host from a histogram of cyclictest or rtla. Its header or the options give class, priority and duration.
-hostsim::HostScenario host_of_histogram(const Options& options, const config::LatencyHistogram& h,
+/// A host from a histogram of cyclictest or rtla. Its header or the options give class, priority and
+/// duration.
+hostsim::HostScenario host_of_histogram(const AdviseOptions& options, const config::LatencyHistogram& h,
                                         std::vector<std::string>& notes, std::string& source) {
   if ((h.scheduling == "OTHER" || h.scheduling == "DEADLINE") && options.measured_at.empty())
     throw config::Error(
@@ -161,7 +162,7 @@ struct HostBasis {
 };
 
 /// The basis of the given file, or of its base host.
-HostBasis basis_of(const Options& options, const hostsim::Scenario& base) {
+HostBasis basis_of(const AdviseOptions& options, const hostsim::Scenario& base) {
   config::HostSource source;
   if (options.host.ends_with(".toml")) {
     config::Document document = config::Document::read_file(options.host);
@@ -176,7 +177,7 @@ HostBasis basis_of(const Options& options, const hostsim::Scenario& base) {
 }
 
 /// "linux" is only for traces: a kernel without a version has no scheduler.
-void expect_host(const Options& options) {
+void expect_host(const AdviseOptions& options) {
   if (options.host.empty() && options.trace.empty())
     throw std::runtime_error(
         "HOST.toml is missing; expected a host (offhook hosts lists them), or --trace with a recorded host");
@@ -193,7 +194,7 @@ struct Question {
   HostBasis basis;
 };
 
-Question question_of(const Options& options) {
+Question question_of(const AdviseOptions& options) {
   expect_host(options);
   const bool own_host = !options.host.empty() && options.host != "linux";
   HostBasis basis;
@@ -241,7 +242,7 @@ Figures run_figures(const hostsim::Scenario& scenario) {
 }
 
 /// Program and date, and the files named in the question, with their hashes.
-std::string made_by(const Options& options) {
+std::string made_by(const AdviseOptions& options) {
   const std::time_t now = std::time(nullptr);
   std::tm day{};
   gmtime_r(&now, &day);
@@ -315,7 +316,7 @@ void print(const advice::Advice& a, const advice::Verification& v, double hours)
 }
 
 /// The question for advice::advise(), without its runs and its progress.
-advice::Options asked(const Options& options, const Question& question) {
+advice::Options asked(const AdviseOptions& options, const Question& question) {
   const hostsim::Scenario& base = question.base;
   advice::Options how;
   how.repeats = options.repeats;
@@ -342,26 +343,27 @@ struct Advised {
   const std::optional<advice::Verification>& verified;
 };
 
-using V = record::Written<advice::Verification>;
+using VerificationKeys = record::Written<advice::Verification>;
 using Seen = advice::Verification;
 constexpr record::Row kVerifiedRows[] = {
-    V::of<&Seen::seen, &advice::Lost::seconds>("seconds", "s", "simulated time"),
-    V::of<&Seen::seen, &advice::Lost::blocks>("blocks", "", "simulated blocks"),
-    V::of("losses", "", "losses", [](const Seen& v) { return v.seen.losses(); }),
-    V::of<&Seen::interval_s, &Interval::low>("low_s", "s", "least time between losses, with 95 % confidence"),
-    V::of<&Seen::safer>("advice_is_safer", "", "whether the advice relies on more than was seen"),
+    VerificationKeys::of<&Seen::seen, &advice::Lost::seconds>("seconds", "s", "simulated time"),
+    VerificationKeys::of<&Seen::seen, &advice::Lost::blocks>("blocks", "", "simulated blocks"),
+    VerificationKeys::of("losses", "", "losses", [](const Seen& v) { return v.seen.losses(); }),
+    VerificationKeys::of<&Seen::interval_s, &Interval::low>("low_s", "s",
+                                                            "least time between losses, with 95 % confidence"),
+    VerificationKeys::of<&Seen::safer>("advice_is_safer", "", "whether the advice relies on more than was seen"),
 };
 constexpr record::Table kVerified{kVerifiedRows};
-using A = record::Written<Advised>;
-constexpr record::Row kRows[] = {
-    A::part("", kAdvice, [](const Advised& a) -> decltype(auto) { return a.advice; }),
-    A::part("verified", kVerified, [](const Advised& a) -> decltype(auto) { return a.verified; })
+using AdvisedKeys = record::Written<Advised>;
+constexpr record::Row kAdviseRows[] = {
+    AdvisedKeys::part("", kAdvice, [](const Advised& a) -> decltype(auto) { return a.advice; }),
+    AdvisedKeys::part("verified", kVerified, [](const Advised& a) -> decltype(auto) { return a.verified; })
         .absent("without --verify, or if no context was chosen"),
 };
 
 /// Writes and prints the requested outputs. @param folder  null: none
-void give(const Options& options, const advice::Advice& advice, const std::optional<advice::Verification>& verified,
-          const OutputFolder* folder) {
+void give(const AdviseOptions& options, const advice::Advice& advice,
+          const std::optional<advice::Verification>& verified, const OutputFolder* folder) {
   const Advised advised{advice, verified};
   options.json.write(record::json_text(kAdvised, &advised, 1));
   options.csv.write(record::csv_table(kAdvised, &advised, "trials"));
@@ -380,7 +382,7 @@ void give(const Options& options, const advice::Advice& advice, const std::optio
   }
 }
 
-int run(const Options& options) {
+int run(const AdviseOptions& options) {
   expect_one_alone({&options.json, &options.csv});
   const Question question = question_of(options);
   const hostsim::Scenario& base = question.base;
@@ -452,12 +454,12 @@ sufficient, 130 interrupted.)";
 
 }  // namespace
 
-constexpr record::Table kAdvised{kRows};
+constexpr record::Table kAdvised{kAdviseRows};
 
 void add_advise(App& app, Action& action) {
   App* sub =
       app.add_subcommand("advise", "Advise where a device's work should run on a host, with how many buffers, and why");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<AdviseOptions>();
   sub->add_option("device", options->device, "Device: a name from traces/data/devices, or a device file")
       ->required()
       ->type_name("DEVICE.toml");

@@ -67,24 +67,28 @@ class OtherCard final : public FarParty {
   oh_card_engine engine_{};
 };
 
-using S = CardSummary;
-using R = record::Written<S>;
-constexpr record::Row kRows[] = {
-    R::of<&S::interrupts>("interrupts", "", "interrupts raised"),
-    R::of<&S::overrun>("overrun", "sample periods", "received samples that were lost"),
-    R::of<&S::underrun>("underrun", "sample periods", "samples missing when due"),
-    R::of<&S::near_received>("near_received", "bytes", "received by the modem at the card")
+using CardSummaryKeys = record::Written<CardSummary>;
+constexpr record::Row kCardRows[] = {
+    CardSummaryKeys::of<&CardSummary::interrupts>("interrupts", "", "interrupts raised"),
+    CardSummaryKeys::of<&CardSummary::overrun>("overrun", "sample periods", "received samples that were lost"),
+    CardSummaryKeys::of<&CardSummary::underrun>("underrun", "sample periods", "samples missing when due"),
+    CardSummaryKeys::of<&CardSummary::near_received>("near_received", "bytes", "received by the modem at the card")
         .absent("without --in-process"),
-    R::of<&S::seconds>("seconds", "s", "line time"),
-    R::of<&S::hashed_seconds>("hashed_seconds", "s", "hashed part of the line time, --hash"),
-    R::of<&S::hash>("hash", "", "hash (FNV-1a, hexadecimal) of the samples at the codec, both directions"),
-    R::of<&S::hash_played>("hash_played", "", "hash of the played samples alone"),
-    R::of<&S::far_received>("far_received", "bytes", "received by the far modem")
+    CardSummaryKeys::of<&CardSummary::seconds>("seconds", "s", "line time"),
+    CardSummaryKeys::of<&CardSummary::hashed_seconds>("hashed_seconds", "s", "hashed part of the line time, --hash"),
+    CardSummaryKeys::of<&CardSummary::hash>("hash", "",
+                                            "hash (FNV-1a, hexadecimal) of the samples at the codec, both directions"),
+    CardSummaryKeys::of<&CardSummary::hash_played>("hash_played", "", "hash of the played samples alone"),
+    CardSummaryKeys::of<&CardSummary::far_received>("far_received", "bytes", "received by the far modem")
         .absent("the far modem is another program"),
-    R::of<&S::far_retrains>("far_retrains", "", "retrains of the far modem").absent("the far modem is another program"),
-    R::of<&S::far_overrun>("far_overrun", "samples", "overruns of the second card").absent("without --far-card"),
-    R::of<&S::far_underrun>("far_underrun", "samples", "underruns of the second card").absent("without --far-card"),
-    R::of<&S::far_end>("far_end", "", "why the external program stopped sending, --far-end").absent("it did not"),
+    CardSummaryKeys::of<&CardSummary::far_retrains>("far_retrains", "", "retrains of the far modem")
+        .absent("the far modem is another program"),
+    CardSummaryKeys::of<&CardSummary::far_overrun>("far_overrun", "samples", "overruns of the second card")
+        .absent("without --far-card"),
+    CardSummaryKeys::of<&CardSummary::far_underrun>("far_underrun", "samples", "underruns of the second card")
+        .absent("without --far-card"),
+    CardSummaryKeys::of<&CardSummary::far_end>("far_end", "", "why the external program stopped sending, --far-end")
+        .absent("it did not"),
 };
 
 /// @param summary  receives the counters of the card
@@ -343,7 +347,7 @@ int run(CardOptions options) {
 
 }  // namespace
 
-constexpr record::Table kCardCall{kRows};
+constexpr record::Table kCardCall{kCardRows};
 
 void add_card(App& line, Action& action) {
   App* sub = line.add_subcommand("card", "Emulate the PCI card of a virtual machine, with its line and the far modem");

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using comparison::Json;
 using comparison::Kind;
 
-struct Options {
+struct CompareOptions {
   std::string a, b, html, figures;
   double limit = -1;  ///< percent; negative: none
   TextOutput json, csv;
@@ -35,7 +35,7 @@ struct Options {
 };
 
 /// One result: a document, or the decoded calls of a modem.
-struct Result {
+struct Compared {
   std::string name;
   std::vector<Json> documents;
   bool several = false;
@@ -63,8 +63,8 @@ bool is_decoded_or_recording(const fs::path& file) {
   return fs::is_regular_file(file) && (file.extension() == ".json" || is_named_as_recording(file));
 }
 
-Result load_calls(const fs::path& folder, Progress& progress) {
-  Result result{folder.string(), {}, true};
+Compared load_calls(const fs::path& folder, Progress& progress) {
+  Compared result{folder.string(), {}, true};
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder))
     if (is_decoded_or_recording(entry.path())) files.push_back(entry.path());
@@ -82,7 +82,7 @@ Result load_calls(const fs::path& folder, Progress& progress) {
   return result;
 }
 
-Result load_result(const std::string& given, Progress& progress) {
+Compared load_result(const std::string& given, Progress& progress) {
   const fs::path path = given;
   if (!fs::is_directory(path)) return {given, {load(path, progress)}, false};
   for (const char* name : {kSummaryName, "results.json"})
@@ -90,9 +90,9 @@ Result load_result(const std::string& given, Progress& progress) {
   return load_calls(path, progress);
 }
 
-comparison::Comparison compared(const Options& options) {
+comparison::Comparison compared(const CompareOptions& options) {
   Progress progress("compare", options.quiet || options.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
-  const Result a = load_result(options.a, progress), b = load_result(options.b, progress);
+  const Compared a = load_result(options.a, progress), b = load_result(options.b, progress);
   const auto kind = comparison::kind_of(a.documents.front()), other = comparison::kind_of(b.documents.front());
   for (const auto& [result, of] : {std::pair(&a, kind), std::pair(&b, other)}) {
     if (!of)
@@ -115,7 +115,7 @@ std::string cell(const Json& value) {
   return value.dump();
 }
 
-void print(const comparison::Comparison& c, const Options& options) {
+void print(const comparison::Comparison& c, const CompareOptions& options) {
   say("{}\n", c.headline);
   for (const std::string& reason : c.reasons) say("  {}\n", reason);
   say("  A: {}\n  B: {}\n", c.a, c.b);
@@ -149,7 +149,7 @@ void print(const comparison::Comparison& c, const Options& options) {
     say("{} equal quantities are not shown; --all shows them\n", equal);
 }
 
-int run(const Options& options) {
+int run(const CompareOptions& options) {
   expect_one_alone({&options.csv, &options.json});
   comparison::Comparison c;
   try {
@@ -174,7 +174,7 @@ int run(const Options& options) {
 
 void add_compare(App& app, Action& action) {
   App* sub = app.add_subcommand("compare", "Compare two runs, sweeps, decoded calls or latency measurements");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareOptions>();
   const char* const what =
       "folder of a run or a sweep, JSON file, recording, or folder of recordings and JSON files of decode";
   sub->add_option("a", options->a, fmt::format("First result: {}", what))->required()->type_name("A");

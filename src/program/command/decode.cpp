@@ -30,7 +30,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-struct Options {
+struct DecodeOptions {
   std::vector<std::string> in;
   std::string html, figures, payload, pages, labels, calls, out;
   TextOutput json, csv;
@@ -59,7 +59,7 @@ std::string numbered(const std::string& path, int call) {
 
 class Decoder {
  public:
-  Decoder(const Options& options, std::vector<DecodeInput> inputs)
+  Decoder(const DecodeOptions& options, std::vector<DecodeInput> inputs)
       : options_(options), inputs_(std::move(inputs)), many_(inputs_.size() > 1 || inputs_[0].from_folder) {
     if (!options.out.empty()) folder_.emplace(options.out);
     if (!options.html.empty()) expect_writable(options.html);
@@ -242,7 +242,7 @@ class Decoder {
     say("index: {}\n", (*folder_ / "index.html").string());
   }
 
-  const Options& options_;
+  const DecodeOptions& options_;
   std::vector<DecodeInput> inputs_;
   bool many_;
   std::optional<OutputFolder> folder_;
@@ -253,7 +253,7 @@ class Decoder {
   bool modem_ = false;
 };
 
-int run_decode(const Options& options) {
+int run_decode(const DecodeOptions& options) {
   expect_one_alone({&options.json, &options.csv});
   std::vector<DecodeInput> inputs = decode_inputs(options.in);
   if (inputs.size() > 1 && (!options.html.empty() || !options.figures.empty() || !options.payload.empty() ||
@@ -267,7 +267,7 @@ int run_decode(const Options& options) {
 
 void add_decode(App& app, Action& action) {
   App* sub = app.add_subcommand("decode", "Decode recorded modem calls: modulation, rates, start-up, data");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DecodeOptions>();
   sub->add_option("recording", options->in,
                   "Audio files of one direction, or of both as two channels: WAV, AIFF, AU, FLAC, Ogg, MP3 or another "
                   "format of libsndfile, 4 to 192 kHz; packet captures (pcap, pcapng) with G.711 in RTP; folders of "

@@ -30,7 +30,7 @@
 namespace offhook::command {
 namespace {
 
-struct Options {
+struct DemoOptions {
   std::string out = "out/demo";
   std::uint64_t bytes = 6000;
   unsigned repeats = 10;
@@ -81,7 +81,7 @@ std::vector<PublishedContext> published_contexts() {
   return contexts;
 }
 
-hostsim::Scenario real_pump(const PublishedContext& published, const Options& options) {
+hostsim::Scenario real_pump(const PublishedContext& published, const DemoOptions& options) {
   config::ScenarioBuilder builder;
   builder.set("context=" + published.context);
   hostsim::Scenario s = builder.finish();
@@ -142,42 +142,43 @@ struct Results {
   }
 };
 
-using R = record::Written<SweepRow>;
+using SweepKeys = record::Written<SweepRow>;
 constexpr record::Row kRowRows[] = {
-    R::of<&SweepRow::name>("name", "", "context and load, or reservation"),
-    R::of("verdict", "", "simulated verdict", [](const SweepRow& r) { return to_string(r.result.verdict); }),
-    R::of("published", "", "published verdict", [](const SweepRow& r) { return to_string(*r.published->verdict); }),
-    R::of<&SweepRow::published, &SweepRow::Published::provenance>("provenance", "",
-                                                                  "kind of evidence that an agreement gives")
+    SweepKeys::of<&SweepRow::name>("name", "", "context and load, or reservation"),
+    SweepKeys::of("verdict", "", "simulated verdict", [](const SweepRow& r) { return to_string(r.result.verdict); }),
+    SweepKeys::of("published", "", "published verdict",
+                  [](const SweepRow& r) { return to_string(*r.published->verdict); }),
+    SweepKeys::of<&SweepRow::published, &SweepRow::Published::provenance>("provenance", "",
+                                                                          "kind of evidence that an agreement gives")
         .always(),
-    R::of<&SweepRow::result, &VerdictResult::complete>("complete", "", "complete runs"),
-    R::of<&SweepRow::result, &VerdictResult::runs>("runs", "", "runs"),
-    R::of<&SweepRow::result, &VerdictResult::mean_s>("mean_s", "s", "mean transfer time of the complete runs"),
-    R::of("published_mean_s", "s", "published mean; 0: none",
-          [](const SweepRow& r) { return r.published->mean_s.value_or(0); }),
-    R::of<&SweepRow::pending_max_samples>("pending_max_samples", "samples",
-                                          "greatest number of samples that waited for service"),
-    R::of<&SweepRow::blocks_late>("blocks_late", "", "blocks that were late"),
-    R::of<&SweepRow::decides>("decides", "", "deciding quantity, in words"),
+    SweepKeys::of<&SweepRow::result, &VerdictResult::complete>("complete", "", "complete runs"),
+    SweepKeys::of<&SweepRow::result, &VerdictResult::runs>("runs", "", "runs"),
+    SweepKeys::of<&SweepRow::result, &VerdictResult::mean_s>("mean_s", "s", "mean transfer time of the complete runs"),
+    SweepKeys::of("published_mean_s", "s", "published mean; 0: none",
+                  [](const SweepRow& r) { return r.published->mean_s.value_or(0); }),
+    SweepKeys::of<&SweepRow::pending_max_samples>("pending_max_samples", "samples",
+                                                  "greatest number of samples that waited for service"),
+    SweepKeys::of<&SweepRow::blocks_late>("blocks_late", "", "blocks that were late"),
+    SweepKeys::of<&SweepRow::decides>("decides", "", "deciding quantity, in words"),
 };
 constexpr record::Table kRow{kRowRows};
-using N = record::Written<Count>;
-constexpr record::Row kCountRows[] = {
-    N::of<&Count::rows>("rows", "", "rows of this provenance"),
-    N::of<&Count::agreeing>("agreeing", "", "rows with the published verdict"),
+using CountKeys = record::Written<Count>;
+constexpr record::Row kBlockCountRows[] = {
+    CountKeys::of<&Count::rows>("rows", "", "rows of this provenance"),
+    CountKeys::of<&Count::agreeing>("agreeing", "", "rows with the published verdict"),
 };
-constexpr record::Table kCount{kCountRows};
-using D = record::Written<Results>;
-constexpr record::Row kRows[] = {
-    D::of("offhook_demo", "", "version of this document", [](const Results&) { return 1; }),
-    D::of<&Results::report>("report", "", "path of the page"),
-    D::part<&Results::contexts>("contexts", kRow),
-    D::part<&Results::table3>("table3", kRow),
-    D::part("counts.input", kCount, [](const Results& r) { return r.count("input"); }),
-    D::part("counts.independent", kCount, [](const Results& r) { return r.count("independent"); }),
-    D::part("counts.derived", kCount, [](const Results& r) { return r.count("derived"); }),
-    D::part("counts.calibrated", kCount, [](const Results& r) { return r.count("calibrated"); }),
-    D::of<&Results::sentence>("sentence", "", "summary in one sentence"),
+constexpr record::Table kCount{kBlockCountRows};
+using ResultsKeys = record::Written<Results>;
+constexpr record::Row kDemoRows[] = {
+    ResultsKeys::of("offhook_demo", "", "version of this document", [](const Results&) { return 1; }),
+    ResultsKeys::of<&Results::report>("report", "", "path of the page"),
+    ResultsKeys::part<&Results::contexts>("contexts", kRow),
+    ResultsKeys::part<&Results::table3>("table3", kRow),
+    ResultsKeys::part("counts.input", kCount, [](const Results& r) { return r.count("input"); }),
+    ResultsKeys::part("counts.independent", kCount, [](const Results& r) { return r.count("independent"); }),
+    ResultsKeys::part("counts.derived", kCount, [](const Results& r) { return r.count("derived"); }),
+    ResultsKeys::part("counts.calibrated", kCount, [](const Results& r) { return r.count("calibrated"); }),
+    ResultsKeys::of<&Results::sentence>("sentence", "", "summary in one sentence"),
 };
 
 /// The time of a reference; none if it did not complete.
@@ -201,7 +202,7 @@ void keep_row(const sweep::RunRow& row, Job& job) {
 
 class Demo {
  public:
-  explicit Demo(const Options& options)
+  explicit Demo(const DemoOptions& options)
       : options_(options),
         base_(table3_base()),
         device_(device_timing(base_)),
@@ -231,7 +232,7 @@ class Demo {
     return std::span(jobs_).subspan(contexts_.size() + r * options_.repeats, options_.repeats);
   }
 
-  const Options& options_;
+  const DemoOptions& options_;
   const OutputFolder folder_{options_.out};
   const std::vector<PublishedContext> contexts_ = published_contexts();
   const reproduce::Published map_ = reproduce::load_published("jones.table3");
@@ -410,12 +411,12 @@ int Demo::run() {
 
 }  // namespace
 
-constexpr record::Table kDemo{kRows};
+constexpr record::Table kDemo{kDemoRows};
 
 void add_demo(App& app, Action& action) {
   App* sub = app.add_subcommand(
       "demo", "Run a modem call in every context and 12 reservations; compare with published results");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DemoOptions>();
   sub->add_option("-o,--out", options->out, "Output folder")->type_name("DIR");
   sub->add_option("--bytes", options->bytes, "Bytes to transfer in each modem call")
       ->type_name("N")

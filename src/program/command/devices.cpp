@@ -13,13 +13,14 @@
 namespace offhook::command {
 namespace {
 
-using D = record::Written<CardDevice>;
-constexpr record::Row kRows[] = {
-    D::of<&CardDevice::kind>("kind", "", "kind of the card"),
-    D::of<&CardDevice::address>("address", "", "address that offhook modem accepts"),
-    D::of<&CardDevice::description>("description", "", "description of the card"),
-    D::of<&CardDevice::usable>("usable", "", "whether a modem can run on it"),
-    D::of<&CardDevice::capability>("capability", "", "rates and formats of the card, or why it is not usable"),
+using CardDeviceKeys = record::Written<CardDevice>;
+constexpr record::Row kDevicesRows[] = {
+    CardDeviceKeys::of<&CardDevice::kind>("kind", "", "kind of the card"),
+    CardDeviceKeys::of<&CardDevice::address>("address", "", "address that offhook modem accepts"),
+    CardDeviceKeys::of<&CardDevice::description>("description", "", "description of the card"),
+    CardDeviceKeys::of<&CardDevice::usable>("usable", "", "whether a modem can run on it"),
+    CardDeviceKeys::of<&CardDevice::capability>("capability", "",
+                                                "rates and formats of the card, or why it is not usable"),
 };
 
 int run(const TextOutput& json) {
@@ -38,7 +39,7 @@ int run(const TextOutput& json) {
 
 }  // namespace
 
-constexpr record::Table kCardDevice{kRows};
+constexpr record::Table kCardDevice{kDevicesRows};
 
 void add_devices(App& app, Action& action) {
   App* sub = app.add_subcommand("devices", "List the cards that `offhook modem` can use, and their capabilities");

@@ -26,22 +26,22 @@
 namespace offhook::command {
 namespace {
 
-struct Options {
+struct ExportOptions {
   std::string in, kernel;
   TextOutput perfetto, csv, json;
   std::optional<std::int64_t> kernel_offset_ns;
 };
 
 /// The kernel's trace for the log: the given one, or the one in a live call's folder.
-std::string kernel_file(const Options& options) {
+std::string kernel_file(const ExportOptions& options) {
   const std::filesystem::path recorded = std::filesystem::path(options.in) / measure::kKernelName;
   if (!options.kernel.empty() || !std::filesystem::exists(recorded)) return options.kernel;
   return recorded;
 }
 
 /// @throws std::runtime_error if the relation of the two clocks is unknown
-std::int64_t to_log_clock(const Options& options, const traces::LogHeader& header, const traces::KernelTraceText& trace,
-                          const std::string& file) {
+std::int64_t to_log_clock(const ExportOptions& options, const traces::LogHeader& header,
+                          const traces::KernelTraceText& trace, const std::string& file) {
   if (options.kernel_offset_ns) return *options.kernel_offset_ns;
   const std::optional<traces::LogClock>& clock = header.scenario.clock;
   if (!clock)
@@ -61,21 +61,22 @@ struct Exported {
   traces::LogReader::Ending log;
 };
 
-using E = record::Written<Exported>;
+using ExportedKeys = record::Written<Exported>;
 using Ending = traces::LogReader::Ending;
-constexpr record::Row kRows[] = {
-    E::of<&Exported::out>("out", "", "output file"),
-    E::of<&Exported::log, &Ending::events>("events", "", "exported events"),
-    E::of<&Exported::kernel>("kernel", "", "kernel trace that was added; empty: none"),
-    E::of<&Exported::kernel_events>("kernel_events", "", "events of the kernel trace"),
-    E::of<&Exported::offset_ns>("kernel_offset_ns", "ns", "offset added to kernel timestamps"),
-    E::of<&Exported::log, &Ending::lost>("lost", "", "events that did not fit into the log"),
-    E::of<&Exported::log, &Ending::complete>("complete", "", "whether the log has its end record"),
-    E::of<&Exported::log, &Ending::truncated>("truncated", "", "whether the log ends early but is otherwise intact"),
-    E::of<&Exported::log, &Ending::message>("message", "", "fault of the log"),
+constexpr record::Row kExportRows[] = {
+    ExportedKeys::of<&Exported::out>("out", "", "output file"),
+    ExportedKeys::of<&Exported::log, &Ending::events>("events", "", "exported events"),
+    ExportedKeys::of<&Exported::kernel>("kernel", "", "kernel trace that was added; empty: none"),
+    ExportedKeys::of<&Exported::kernel_events>("kernel_events", "", "events of the kernel trace"),
+    ExportedKeys::of<&Exported::offset_ns>("kernel_offset_ns", "ns", "offset added to kernel timestamps"),
+    ExportedKeys::of<&Exported::log, &Ending::lost>("lost", "", "events that did not fit into the log"),
+    ExportedKeys::of<&Exported::log, &Ending::complete>("complete", "", "whether the log has its end record"),
+    ExportedKeys::of<&Exported::log, &Ending::truncated>("truncated", "",
+                                                         "whether the log ends early but is otherwise intact"),
+    ExportedKeys::of<&Exported::log, &Ending::message>("message", "", "fault of the log"),
 };
 
-int run_export(const Options& options) {
+int run_export(const ExportOptions& options) {
   if (!options.kernel.empty() && !options.perfetto.asked()) throw std::runtime_error("--kernel requires --perfetto");
   if (options.perfetto.asked() == options.csv.asked()) throw std::runtime_error("expected --perfetto or --csv");
   expect_one_alone({&options.perfetto, &options.csv, &options.json});
@@ -115,11 +116,11 @@ int run_export(const Options& options) {
 
 }  // namespace
 
-constexpr record::Table kExport{kRows};
+constexpr record::Table kExport{kExportRows};
 
 void add_export(App& report, Action& action) {
   App* sub = report.add_subcommand("export", "Convert an event log for other programs");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExportOptions>();
   add_text_output(*sub, kPerfettoOption, options->perfetto, "Write a Perfetto trace, for ui.perfetto.dev");
   add_text_output(*sub, kCsvOption, options->csv, "Write one event per line: time_ns,cpu,kind,id,name,argument");
   sub->add_option("input", options->in, "Output folder of a run, or an event log")->required()->type_name("DIR_OR_LOG");

@@ -25,7 +25,7 @@
 namespace offhook::command {
 namespace {
 
-struct Options {
+struct FaxOptions {
   std::string file, number, card = "alsa:default", context = "FIFO 50", ident, t38;
   int interrupt_priority = 80;
   std::uint32_t max_bit_rate = 14'400;
@@ -46,7 +46,7 @@ void say_frame(bool received, std::span<const std::uint8_t> frame) {
   flush_output();
 }
 
-fax::TerminalConfig terminal_of(const Options& o) {
+fax::TerminalConfig terminal_of(const FaxOptions& o) {
   fax::TerminalConfig terminal;
   terminal.calls = o.sends;
   (o.sends ? terminal.send : terminal.receive) = o.file;
@@ -63,12 +63,12 @@ fax::TerminalConfig terminal_of(const Options& o) {
 }
 
 constexpr std::string_view kSip = "sip:";
-bool by_sip(const Options& o) {
+bool by_sip(const FaxOptions& o) {
   return o.card.starts_with(kSip) || o.number.starts_with(kSip);
 }
 
 /// With an account; or without one, directly to the address given as number.
-std::unique_ptr<modem::FaxCall> open_sip_call(const Options& o, const LiveDriverConfig& driver) {
+std::unique_ptr<modem::FaxCall> open_sip_call(const FaxOptions& o, const LiveDriverConfig& driver) {
   sip::SipFaxConfig config{.number = o.number, .terminal = terminal_of(o), .t38 = sip::T38Use::kAccept};
   const bool direct = o.number.starts_with(kSip);
   sip::SipPlace place = sip::parse_sip_place(std::string_view(direct ? o.number : o.card).substr(kSip.size()));
@@ -86,7 +86,7 @@ std::unique_ptr<modem::FaxCall> open_sip_call(const Options& o, const LiveDriver
   return std::make_unique<sip::SipFax>(place, driver, config);
 }
 
-std::unique_ptr<modem::FaxCall> open_card_call(const Options& o, const LiveDriverConfig& driver, LiveCard& card) {
+std::unique_ptr<modem::FaxCall> open_card_call(const FaxOptions& o, const LiveDriverConfig& driver, LiveCard& card) {
   modem::FaxCallConfig call;
   call.digits = o.number;
   call.plan.need_dial_tone = false;
@@ -96,7 +96,7 @@ std::unique_ptr<modem::FaxCall> open_card_call(const Options& o, const LiveDrive
 }
 
 /// All checks before the line is used.
-void check(const Options& o) {
+void check(const FaxOptions& o) {
   if (!by_sip(o) && !o.t38.empty()) throw std::runtime_error("--t38: expected a card sip:USER@HOST with it");
   if (by_sip(o) && o.now) throw std::runtime_error("--now: a call by SIP rings");
   constexpr std::size_t kMostIdent = 20;
@@ -116,7 +116,7 @@ void check(const Options& o) {
   expect_writable(o.file);
 }
 
-int report(const Options& o, const modem::FaxCall& session) {
+int report(const FaxOptions& o, const modem::FaxCall& session) {
   const fax::Progress& p = session.progress();
   const std::uint32_t pages = o.sends ? p.pages_sent : p.pages_received;
   if (!p.far_ident.empty()) say("far machine: {}\n", p.far_ident);
@@ -144,7 +144,7 @@ void work(modem::FaxCall& call, int wait_ms) {
   poll(nullptr, 0, wait_ms);
 }
 
-int run(const Options& o) {
+int run(const FaxOptions& o) {
   check(o);
   catch_interrupts();
   LiveDriverConfig driver;
@@ -173,7 +173,7 @@ int run(const Options& o) {
   return interrupted() ? interrupt_status() : status;
 }
 
-void add_common(App& sub, Options& o) {
+void add_common(App& sub, FaxOptions& o) {
   sub.add_option("--context", o.context,
                  "\"FIFO 50\", \"RR 50\", \"RES 2ms/8ms\" (2 ms of CPU time every 8 ms) or OTHER")
       ->type_name("CONTEXT");
@@ -201,7 +201,7 @@ constexpr const char* kCards =
 
 void add_send(App& fax, Action& action) {
   App* sub = fax.add_subcommand("send", "Send the pages of a TIFF file");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<FaxOptions>();
   options->sends = true;
   sub->add_option("file", options->file,
                   "TIFF file of black-and-white pages with 1728 (A4), 2048 or 2432 pixels per line")
@@ -228,7 +228,7 @@ Exit status: 0 every page was sent and confirmed, 1 error, 2 not every page, 130
 
 void add_receive(App& fax, Action& action) {
   App* sub = fax.add_subcommand("receive", "Answer one call and write its pages to a TIFF file");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<FaxOptions>();
   sub->add_option("file", options->file, "TIFF file for the received pages")->required()->type_name("FILE.tif");
   sub->add_option("card", options->card, kCards)->type_name("CARD");
   sub->add_flag("--now", options->now, "Answer at once instead of at the first ring");

@@ -18,7 +18,7 @@
 namespace offhook::command {
 namespace {
 
-struct Options {
+struct HostsOptions {
   std::string host;
   TextOutput json, csv;
 };
@@ -37,39 +37,39 @@ struct Host {
   Latencies latencies{};
 };
 
-using L = record::Written<LatencyDistribution>;
-constexpr record::Row kLatencyRows[] = {
-    L::of<&LatencyDistribution::mean_ms>("mean_ms", "ms", "mean latency"),
-    L::of<&LatencyDistribution::worst_ms>("worst_ms", "ms", "worst latency"),
-    L::of("worst_once_in", "", "number of waits in which the worst occurs once",
-          [](const LatencyDistribution& d) { return 1 / d.rarest(); }),
+using LatencyDistributionKeys = record::Written<LatencyDistribution>;
+constexpr record::Row kHostLatencyRows[] = {
+    LatencyDistributionKeys::of<&LatencyDistribution::mean_ms>("mean_ms", "ms", "mean latency"),
+    LatencyDistributionKeys::of<&LatencyDistribution::worst_ms>("worst_ms", "ms", "worst latency"),
+    LatencyDistributionKeys::of("worst_once_in", "", "number of waits in which the worst occurs once",
+                                [](const LatencyDistribution& d) { return 1 / d.rarest(); }),
 };
-constexpr record::Table kLatency{kLatencyRows};
+constexpr record::Table kLatency{kHostLatencyRows};
 using Ls = Latencies;
-using W = record::Written<Ls>;
+using LsKeys = record::Written<Ls>;
 constexpr record::Row kLatenciesRows[] = {
-    W::part<&Ls::interrupt>("interrupt", kLatency),
-    W::part<&Ls::dpc>("dpc", kLatency),
-    W::part<&Ls::thread>("thread", kLatency),
-    W::part<&Ls::high_thread>("high_thread", kLatency),
+    LsKeys::part<&Ls::interrupt>("interrupt", kLatency),
+    LsKeys::part<&Ls::dpc>("dpc", kLatency),
+    LsKeys::part<&Ls::thread>("thread", kLatency),
+    LsKeys::part<&Ls::high_thread>("high_thread", kLatency),
 };
 constexpr record::Table kLatencies{kLatenciesRows};
-using H = record::Written<Host>;
-using S = config::HostSource;
+using HostKeys = record::Written<Host>;
+using config::HostSource;
 using Sc = hostsim::HostScenario;
-constexpr record::Row kHostRows[] = {
-    H::of<&Host::name>("host", "", "name of the host"),
-    H::of<&Host::host, &Sc::scheduler>("scheduler", "", "its scheduler"),
-    H::of<&Host::host, &Sc::reservations>("reservations", "", "its reservations"),
-    H::of<&Host::host, &Sc::charge_stolen_time>("charge_stolen_time", "",
-                                                "whether interrupt time is charged to the interrupted thread"),
-    H::of<&Host::host, &Sc::tick_hz>("tick_hz", "Hz", "rate of its clock interrupts"),
-    H::part<&Host::latencies>("latencies", kLatencies),
-    H::of("grade", "", "measured, published or assumed",
-          [](const Host& h) { return config::to_string(h.source.grade); }),
-    H::of<&Host::source, &S::what>("what", "", "description of its numbers"),
-    H::of<&Host::source, &S::where>("where", "", "source of its numbers"),
-    H::of<&Host::source, &S::assumed>("assumed", "", "assumed keys"),
+constexpr record::Row kListedHostRows[] = {
+    HostKeys::of<&Host::name>("host", "", "name of the host"),
+    HostKeys::of<&Host::host, &Sc::scheduler>("scheduler", "", "its scheduler"),
+    HostKeys::of<&Host::host, &Sc::reservations>("reservations", "", "its reservations"),
+    HostKeys::of<&Host::host, &Sc::charge_stolen_time>("charge_stolen_time", "",
+                                                       "whether interrupt time is charged to the interrupted thread"),
+    HostKeys::of<&Host::host, &Sc::tick_hz>("tick_hz", "Hz", "rate of its clock interrupts"),
+    HostKeys::part<&Host::latencies>("latencies", kLatencies),
+    HostKeys::of("grade", "", "measured, published or assumed",
+                 [](const Host& h) { return config::to_string(h.source.grade); }),
+    HostKeys::of<&Host::source, &HostSource::what>("what", "", "description of its numbers"),
+    HostKeys::of<&Host::source, &HostSource::where>("where", "", "source of its numbers"),
+    HostKeys::of<&Host::source, &HostSource::assumed>("assumed", "", "assumed keys"),
 };
 
 Host read_host(const std::string& name) {
@@ -80,7 +80,7 @@ Host read_host(const std::string& name) {
   return h;
 }
 
-int run(const Options& options) {
+int run(const HostsOptions& options) {
   expect_one_alone({&options.json, &options.csv});
   const std::vector<std::string> names =
       options.host.empty() ? config::data_names("hosts") : std::vector<std::string>{options.host};
@@ -117,11 +117,11 @@ int run(const Options& options) {
 
 }  // namespace
 
-constexpr record::Table kHost{kHostRows};
+constexpr record::Table kHost{kListedHostRows};
 
 void add_hosts(App& app, Action& action) {
   App* sub = app.add_subcommand("hosts", "List the hosts that advise, mttf and scenarios accept, with their sources");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<HostsOptions>();
   sub->add_option("host", options->host, "Show only this host, or a host file")->type_name("HOST");
   add_text_output(*sub, kJsonOption, options->json, "Hosts as JSON");
   add_text_output(*sub, kCsvOption, options->csv, "Hosts as CSV");

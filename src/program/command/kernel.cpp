@@ -32,7 +32,7 @@ namespace {
 
 constexpr double kReleaseS = 5;  ///< in line time, so that link and pump can end the call at the far end
 
-struct Options {
+struct KernelOptions {
   std::string device = "/dev/offhook0", pump = "v34", role = "call", send, receive, log;
   std::vector<std::string> contexts = {"FIFO 50"};
   double seconds = 20, timeout = 600;
@@ -80,75 +80,102 @@ struct KernelCallResult {
   const Figures& figures;
 };
 
-using R = record::Written<KernelCallResult>;
-using S = oh_kernel_status;
-using K = KernelCallResult;
+using KernelCallResultKeys = record::Written<KernelCallResult>;
 constexpr record::Row kKernelCallRows[] = {
-    R::of("context", "", "context of the service at the end", [](const K& k) { return k.transfer->context().str(); }),
-    R::of("switches", "", "switches of context during the call", [](const K& k) { return k.transfer->switches(); }),
-    R::of("card", "", "no call, in call or failed",
-          [](const K& k) {
-            return k.status.card == OH_KERNEL_CARD_FAILED ? "failed"
-                   : k.status.card == OH_KERNEL_IN_CALL   ? "in call"
-                                                          : "no call";
-          }),
-    R::of("connected", "", "whether data mode was reached", [](const K& k) { return k.transfer->connected(); }),
-    R::of("tx_bit_rate", "bit/s", "bit rate sent in the last data mode",
-          [](const K& k) { return k.transfer->tx_bit_rate(); }),
-    R::of("rx_bit_rate", "bit/s", "bit rate received in the last data mode",
-          [](const K& k) { return k.transfer->rx_bit_rate(); }),
-    R::of<&K::status, &S::retrains>("retrains", "", "retrains of the near pump"),
-    R::of("sent", "bytes", "bytes of the user; cells of a DMT pump", [](const K& k) { return k.transfer->sent(); }),
-    R::of("received", "bytes", "bytes of the user; cells of a DMT pump",
-          [](const K& k) { return k.transfer->received().size(); }),
-    R::of("seconds", "s", "line time", [](const K& k) { return static_cast<double>(k.status.samples) / k.rate_hz; }),
-    R::of<&K::status, &S::interrupts>("interrupts", "", "interrupts with at least one new descriptor"),
-    R::of<&K::status, &S::coalesced>("coalesced", "", "descriptors without an interrupt of their own"),
-    R::of<&K::status, &S::spurious>("spurious", "", "interrupts without a new descriptor"),
-    R::of<&K::status, &S::bad>("bad", "", "malformed descriptors (wrong sequence number or position)"),
-    R::of<&K::status, &S::storms>("storms", "", "times that the interrupt was masked because of a storm"),
-    R::of<&K::status, &S::overrun>("overrun", "sample periods", "received and lost, by the card's counter"),
-    R::of<&K::status, &S::underrun>("underrun", "sample periods",
-                                    "missing when due for sending, by the card's counter"),
-    R::of<&K::status, &S::blocks>("blocks", "", "blocks served"),
-    R::of<&K::status, &S::blocks_late>("blocks_late", "", "blocks served after their samples were due"),
-    R::of<&K::status, &S::samples_late>("samples_late", "sample periods", "late samples"),
-    R::of<&K::status, &S::samples_filled_in>("samples_filled_in", "sample periods", "samples replaced by silence"),
-    R::of<&K::status, &S::pending_max>("pending_max", "sample periods", "greatest number that waited for service"),
-    R::of("longest_section_us", "us", "longest section that held the FPU",
-          [](const K& k) { return k.status.longest_section_ns / 1000.0; }),
-    R::of("longest_section", "", "code at which that section began and ended; empty: no section",
-          [](const K& k) {
-            return std::vector{place(k.status.longest_section_from), place(k.status.longest_section_to)};
-          }),
-    R::of("latency_max_us", "us", "longest time from interrupt to service, measured by the driver",
-          [](const K& k) { return static_cast<double>(k.status.latency.max_ns) / 1000.0; }),
-    R::of("pending_samples.p50", "sample periods", "number that waited at each service: median",
-          [](const K& k) { return k.figures.pending_samples.quantile(0.5); }),
-    R::of("pending_samples.p99", "sample periods", "number that waited at each service, not exceeded by 99 %",
-          [](const K& k) { return k.figures.pending_samples.quantile(0.99); }),
-    R::of("pending_samples.max", "sample periods", "the same, greatest",
-          [](const K& k) { return k.figures.pending_samples.max(); }),
-    R::part("interrupt_to_service", kQuantiles,
-            [](const K& k) -> const LogLinearHistogram& { return k.figures.interrupt_to_service; })
+    KernelCallResultKeys::of("context", "", "context of the service at the end",
+                             [](const KernelCallResult& k) { return k.transfer->context().str(); }),
+    KernelCallResultKeys::of("switches", "", "switches of context during the call",
+                             [](const KernelCallResult& k) { return k.transfer->switches(); }),
+    KernelCallResultKeys::of("card", "", "no call, in call or failed",
+                             [](const KernelCallResult& k) {
+                               return k.status.card == OH_KERNEL_CARD_FAILED ? "failed"
+                                      : k.status.card == OH_KERNEL_IN_CALL   ? "in call"
+                                                                             : "no call";
+                             }),
+    KernelCallResultKeys::of("connected", "", "whether data mode was reached",
+                             [](const KernelCallResult& k) { return k.transfer->connected(); }),
+    KernelCallResultKeys::of("tx_bit_rate", "bit/s", "bit rate sent in the last data mode",
+                             [](const KernelCallResult& k) { return k.transfer->tx_bit_rate(); }),
+    KernelCallResultKeys::of("rx_bit_rate", "bit/s", "bit rate received in the last data mode",
+                             [](const KernelCallResult& k) { return k.transfer->rx_bit_rate(); }),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::retrains>("retrains", "",
+                                                                                     "retrains of the near pump"),
+    KernelCallResultKeys::of("sent", "bytes", "bytes of the user; cells of a DMT pump",
+                             [](const KernelCallResult& k) { return k.transfer->sent(); }),
+    KernelCallResultKeys::of("received", "bytes", "bytes of the user; cells of a DMT pump",
+                             [](const KernelCallResult& k) { return k.transfer->received().size(); }),
+    KernelCallResultKeys::of(
+        "seconds", "s", "line time",
+        [](const KernelCallResult& k) { return static_cast<double>(k.status.samples) / k.rate_hz; }),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::interrupts>(
+        "interrupts", "", "interrupts with at least one new descriptor"),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::coalesced>(
+        "coalesced", "", "descriptors without an interrupt of their own"),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::spurious>(
+        "spurious", "", "interrupts without a new descriptor"),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::bad>(
+        "bad", "", "malformed descriptors (wrong sequence number or position)"),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::storms>(
+        "storms", "", "times that the interrupt was masked because of a storm"),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::overrun>(
+        "overrun", "sample periods", "received and lost, by the card's counter"),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::underrun>(
+        "underrun", "sample periods", "missing when due for sending, by the card's counter"),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::blocks>("blocks", "", "blocks served"),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::blocks_late>(
+        "blocks_late", "", "blocks served after their samples were due"),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::samples_late>(
+        "samples_late", "sample periods", "late samples"),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::samples_filled_in>(
+        "samples_filled_in", "sample periods", "samples replaced by silence"),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::pending_max>(
+        "pending_max", "sample periods", "greatest number that waited for service"),
+    KernelCallResultKeys::of("longest_section_us", "us", "longest section that held the FPU",
+                             [](const KernelCallResult& k) { return k.status.longest_section_ns / 1000.0; }),
+    KernelCallResultKeys::of(
+        "longest_section", "", "code at which that section began and ended; empty: no section",
+        [](const KernelCallResult& k) {
+          return std::vector{place(k.status.longest_section_from), place(k.status.longest_section_to)};
+        }),
+    KernelCallResultKeys::of(
+        "latency_max_us", "us", "longest time from interrupt to service, measured by the driver",
+        [](const KernelCallResult& k) { return static_cast<double>(k.status.latency.max_ns) / 1000.0; }),
+    KernelCallResultKeys::of("pending_samples.p50", "sample periods", "number that waited at each service: median",
+                             [](const KernelCallResult& k) { return k.figures.pending_samples.quantile(0.5); }),
+    KernelCallResultKeys::of("pending_samples.p99", "sample periods",
+                             "number that waited at each service, not exceeded by 99 %",
+                             [](const KernelCallResult& k) { return k.figures.pending_samples.quantile(0.99); }),
+    KernelCallResultKeys::of("pending_samples.max", "sample periods", "the same, greatest",
+                             [](const KernelCallResult& k) { return k.figures.pending_samples.max(); }),
+    KernelCallResultKeys::part(
+        "interrupt_to_service", kQuantiles,
+        [](const KernelCallResult& k) -> const LogLinearHistogram& { return k.figures.interrupt_to_service; })
         .described_apart("time from interrupt to service, from the log"),
-    R::part("service_time", kQuantiles,
-            [](const K& k) -> const LogLinearHistogram& { return k.figures.service_run_elapsed; })
+    KernelCallResultKeys::part(
+        "service_time", kQuantiles,
+        [](const KernelCallResult& k) -> const LogLinearHistogram& { return k.figures.service_run_elapsed; })
         .described_apart("time of the service, from the log"),
-    R::of<&K::status, &S::cells_sent>("cells.sent", "", "ATM cells sent, of a DMT pump"),
-    R::of<&K::status, &S::cells_received>("cells.received", "", "ATM cells received"),
-    R::of<&K::status, &S::cells_idle>("cells.idle", "", "idle cells"),
-    R::of<&K::status, &S::hec_errors>("cells.hec_errors", "", "cells with a wrong header"),
-    R::of<&K::status, &S::delineation_losses>("cells.delineation_losses", "", "times that cell delineation was lost"),
-    R::of<&K::status, &S::cells_unread>("cells.unread", "", "cells received and dropped because no program read them"),
-    R::of("log_events", "", "events read from the log", [](const K& k) { return k.transfer->log_events(); }),
-    R::of<&K::status, &S::log_lost>("log_lost", "", "events dropped because the log was full"),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::cells_sent>("cells.sent", "",
+                                                                                       "ATM cells sent, of a DMT pump"),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::cells_received>("cells.received", "",
+                                                                                           "ATM cells received"),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::cells_idle>("cells.idle", "", "idle cells"),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::hec_errors>("cells.hec_errors", "",
+                                                                                       "cells with a wrong header"),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::delineation_losses>(
+        "cells.delineation_losses", "", "times that cell delineation was lost"),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::cells_unread>(
+        "cells.unread", "", "cells received and dropped because no program read them"),
+    KernelCallResultKeys::of("log_events", "", "events read from the log",
+                             [](const KernelCallResult& k) { return k.transfer->log_events(); }),
+    KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::log_lost>(
+        "log_lost", "", "events dropped because the log was full"),
 };
 
 /// The call and its result.
 class KernelCall {
  public:
-  explicit KernelCall(const Options& options) : options_(options) {
+  explicit KernelCall(const KernelOptions& options) : options_(options) {
     KernelTransfer::Config config{.call = options.call(),
                                   .contexts = contexts_of(options.contexts),
                                   .switches = options.switches,
@@ -213,7 +240,7 @@ class KernelCall {
     if (log_) log_->append(0, events, lost);
   }
 
-  Options options_;
+  KernelOptions options_;
   std::optional<KernelModem> modem_;
   std::optional<traces::LogWriter> log_;
   Analyzer analyzer_;
@@ -221,7 +248,7 @@ class KernelCall {
   std::optional<KernelTransfer> transfer_;
 };
 
-int run(const Options& options) {
+int run(const KernelOptions& options) {
   catch_interrupts();
   KernelCall call(options);
   const bool whole = call.run();
@@ -241,7 +268,7 @@ constexpr record::Table kKernelCall{kKernelCallRows};
 
 void add_kernel(App& modem, Action& action) {
   App* sub = modem.add_subcommand("kernel", "Make a call with a modem of the kernel driver");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<KernelOptions>();
   sub->add_option("device", options->device, "Device file of the kernel module offhook")->type_name("DEVICE");
   sub->add_option("--context", options->contexts,
                   "INT, SOFTIRQ, THREADED, WORKER, \"FIFO 50\", \"RR 10\", \"OTHER 0\" or \"RES 2ms/8ms\"; several "

@@ -23,7 +23,7 @@
 namespace offhook::command {
 namespace {
 
-constexpr double kRateHz = OH_MODEM_RATE_HZ;
+constexpr double kModemRateHz = OH_MODEM_RATE_HZ;
 constexpr std::uint64_t kSampleNs = 1'000'000'000 / OH_MODEM_RATE_HZ;
 
 [[noreturn]] void refuse(const char* key, const char* why) {
@@ -36,7 +36,7 @@ bool lost(const oh_kernel_status& s) {
 }
 
 /// Why there are no more octets; empty while more may arrive.
-std::string ending(const oh_kernel_status& s) {
+std::string kernel_ending(const oh_kernel_status& s) {
   if (s.card == OH_KERNEL_NO_CALL) return "the machine was suspended";
   if (s.card == OH_KERNEL_CARD_FAILED) return "the card has failed";
   oh_modem_end_status end{};
@@ -47,7 +47,7 @@ std::string ending(const oh_kernel_status& s) {
   return failure.empty() ? "" : fmt::format("the modem under test {}", failure);
 }
 
-traces::LogHeader log_header(const hostsim::Scenario& scenario) {
+traces::LogHeader kernel_log_header(const hostsim::Scenario& scenario) {
   traces::LogHeader header;
   header.drivers.push_back({kKernelDriverId, "kernel modem"});
   header.host = measure::host_description();
@@ -110,17 +110,17 @@ CallOutcome run_kernel_call(KernelDevice& device, const hostsim::Scenario& scena
                                      }
                                      if (sinks.events) sinks.events(events, dropped);
                                    }});
-  if (sinks.header) sinks.header(log_header(scenario));
+  if (sinks.header) sinks.header(kernel_log_header(scenario));
   CallOutcome outcome;
   std::size_t there = 0;
   transfer.begin();
   for (;; transfer.wait()) {
     const oh_kernel_status& s = transfer.look();
-    const double now_s = static_cast<double>(s.samples) / kRateHz;
+    const double now_s = static_cast<double>(s.samples) / kModemRateHz;
     const std::size_t before = std::exchange(there, transfer.received().size());
     if (sinks.received && there > before) sinks.received(std::span(transfer.received()).subspan(before));
     if (there >= file.size()) break;
-    outcome.ending = ending(s);
+    outcome.ending = kernel_ending(s);
     if (outcome.ending.empty() && now_s >= scenario.time_limit_s)
       outcome.ending = transfer.connected() ? "time limit during the transfer" : "time limit before data mode";
     if (!outcome.ending.empty()) break;
@@ -136,7 +136,7 @@ CallOutcome run_kernel_call(KernelDevice& device, const hostsim::Scenario& scena
   outcome.lost = lost(transfer.status());
   outcome.bytes = file.size();
   outcome.bytes_delivered = there;
-  outcome.line_s = static_cast<double>(transfer.status().samples) / kRateHz;
+  outcome.line_s = static_cast<double>(transfer.status().samples) / kModemRateHz;
   outcome.compression = static_cast<std::uint8_t>(transfer.status().compression);
   outcome.kernel = transfer.status();
   return outcome;

@@ -31,7 +31,7 @@ std::string host_text() {
   return config::describe(config::host_keys(), &defaults.host);
 }
 
-constexpr FileKind kKinds[] = {
+constexpr FileKind kKeyFiles[] = {
     {"scenario", "file of run and sweep", scenario_text},
     {"device", "file of advise and advise law", device_text},
     {"host", "file of advise", host_text},
@@ -64,7 +64,7 @@ std::string with(const std::string& text, const std::string& part) {
 }  // namespace
 
 std::span<const FileKind> described_kinds() {
-  return kKinds;
+  return kKeyFiles;
 }
 
 void add_keys(App& help, Action& action) {
@@ -73,7 +73,7 @@ void add_keys(App& help, Action& action) {
     std::string kind, part;
   };
   auto options = std::make_shared<Options>();
-  add_kind(*keys, options->kind, kKinds);
+  add_kind(*keys, options->kind, kKeyFiles);
   keys->add_option("part", options->part, "Only keys whose names contain this text (csv, json: documents)")
       ->type_name("PART");
   keys->footer(R"(Examples:
@@ -86,10 +86,10 @@ void add_keys(App& help, Action& action) {
 For a template file, run: offhook new KIND)");
   keys->final_callback([&action, options] {
     action = [options] {
-      const std::string all = text_of(kKinds, options->kind), some = options->part.empty() ? all
-                                                                     : is_written(options->kind)
-                                                                         ? documents_with(all, options->part)
-                                                                         : with(all, options->part);
+      const std::string all = text_of(kKeyFiles, options->kind), some = options->part.empty() ? all
+                                                                        : is_written(options->kind)
+                                                                            ? documents_with(all, options->part)
+                                                                            : with(all, options->part);
       if (some.empty())
         throw std::runtime_error(fmt::format("no {} has '{}' in its name; offhook help keys {} lists all",
                                              (is_written(options->kind) ? "document of " : "key of a ") + options->kind,

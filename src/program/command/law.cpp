@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct LawOptions {
   std::string device, scenario, out, figures;
   int tick_hz = 1024;
   int x_max = 8;
@@ -67,7 +67,7 @@ BoundaryRow boundary_row(const law::Setting& setting, int x_ticks) {
   return row;
 }
 
-LawReport report_of(const Options& options) {
+LawReport report_of(const LawOptions& options) {
   LawReport report;
   report.setting.device = config::load_device(options.device);
   hostsim::SoftDevice& device = report.setting.device;
@@ -115,94 +115,111 @@ std::optional<Recommended> recommended(const std::optional<TickReservation>& r, 
   return Recommended{*r, law.margin_ms};
 }
 
-using P = record::Written<Recommended>;
+using RecommendedKeys = record::Written<Recommended>;
 constexpr record::Row kRecommendedRows[] = {
-    P::of<&Recommended::reservation, &TickReservation::x>("x_ticks", "ticks", "X"),
-    P::of<&Recommended::reservation, &TickReservation::y>("y_ticks", "ticks", "Y"),
-    P::of<&Recommended::reservation, &TickReservation::share>("share", "", "share of a CPU, 0 to 1"),
-    P::of<&Recommended::margin_ms>("margin_ms", "ms", "margin below the longest gap"),
+    RecommendedKeys::of<&Recommended::reservation, &TickReservation::x>("x_ticks", "ticks", "X"),
+    RecommendedKeys::of<&Recommended::reservation, &TickReservation::y>("y_ticks", "ticks", "Y"),
+    RecommendedKeys::of<&Recommended::reservation, &TickReservation::share>("share", "", "share of a CPU, 0 to 1"),
+    RecommendedKeys::of<&Recommended::margin_ms>("margin_ms", "ms", "margin below the longest gap"),
 };
-using B = record::Written<BoundaryRow>;
+using BoundaryKeys = record::Written<BoundaryRow>;
 constexpr record::Row kBoundaryRows[] = {
-    B::of<&BoundaryRow::x_ticks>("x_ticks", "ticks", "X"),
-    B::of<&BoundaryRow::x_ms>("x_ms", "ms", "X"),
-    B::of<&BoundaryRow::full_ms>("full_law_y_ms", "ms", "longest Y by the full law; 0: none"),
-    B::of<&BoundaryRow::host_ms>("on_host_y_ms", "ms",
-                                 "longest Y by the full law, with the costliest block and the host's work"),
-    B::of<&BoundaryRow::simple_ms>("simple_law_y_ms", "ms", "longest Y by share and gap alone"),
-    B::of<&BoundaryRow::authors_ms>("authors_rule_y_ms", "ms", "longest Y by the rule of the paper's authors"),
-    B::of<&BoundaryRow::decides>("decided_by", "", "deciding part of the law: share, gap or backlog"),
+    BoundaryKeys::of<&BoundaryRow::x_ticks>("x_ticks", "ticks", "X"),
+    BoundaryKeys::of<&BoundaryRow::x_ms>("x_ms", "ms", "X"),
+    BoundaryKeys::of<&BoundaryRow::full_ms>("full_law_y_ms", "ms", "longest Y by the full law; 0: none"),
+    BoundaryKeys::of<&BoundaryRow::host_ms>("on_host_y_ms", "ms",
+                                            "longest Y by the full law, with the costliest block and the host's work"),
+    BoundaryKeys::of<&BoundaryRow::simple_ms>("simple_law_y_ms", "ms", "longest Y by share and gap alone"),
+    BoundaryKeys::of<&BoundaryRow::authors_ms>("authors_rule_y_ms", "ms",
+                                               "longest Y by the rule of the paper's authors"),
+    BoundaryKeys::of<&BoundaryRow::decides>("decided_by", "", "deciding part of the law: share, gap or backlog"),
 };
-using O = record::Written<law::CellOutcome>;
-using CO = law::CellOutcome;
+using CellOutcomeKeys = record::Written<law::CellOutcome>;
+using law::CellOutcome;
 constexpr record::Row kCellRows[] = {
-    O::of<&CO::reservation, &TickReservation::x>("x_ticks", "ticks", "X"),
-    O::of<&CO::reservation, &TickReservation::y>("y_ticks", "ticks", "Y"),
-    O::of<&CO::law>("law", "", "whether the full law grants it"),
-    O::of<&CO::simple>("simple_law", "", "whether share and gap alone grant it"),
-    O::of<&CO::authors>("authors_rule", "", "whether the rule of the paper's authors grants it"),
-    O::of("simulated", "", "sufficient, marginal or insufficient",
-          [](const CO& c) { return to_string(c.simulated.verdict); }),
-    O::of<&CO::simulated, &VerdictResult::complete>("complete", "", "runs without a loss"),
-    O::of<&CO::simulated, &VerdictResult::runs>("runs", "", "runs from different starting phases"),
+    CellOutcomeKeys::of<&CellOutcome::reservation, &TickReservation::x>("x_ticks", "ticks", "X"),
+    CellOutcomeKeys::of<&CellOutcome::reservation, &TickReservation::y>("y_ticks", "ticks", "Y"),
+    CellOutcomeKeys::of<&CellOutcome::law>("law", "", "whether the full law grants it"),
+    CellOutcomeKeys::of<&CellOutcome::simple>("simple_law", "", "whether share and gap alone grant it"),
+    CellOutcomeKeys::of<&CellOutcome::authors>("authors_rule", "", "whether the rule of the paper's authors grants it"),
+    CellOutcomeKeys::of("simulated", "", "sufficient, marginal or insufficient",
+                        [](const CellOutcome& c) { return to_string(c.simulated.verdict); }),
+    CellOutcomeKeys::of<&CellOutcome::simulated, &VerdictResult::complete>("complete", "", "runs without a loss"),
+    CellOutcomeKeys::of<&CellOutcome::simulated, &VerdictResult::runs>("runs", "",
+                                                                       "runs from different starting phases"),
 };
 constexpr record::Table kRecommended{kRecommendedRows}, kBoundary{kBoundaryRows}, kCell{kCellRows};
-using E = record::Written<law::ExperimentResult>;
-using ER = law::ExperimentResult;
+using ExperimentResultKeys = record::Written<law::ExperimentResult>;
+using law::ExperimentResult;
 constexpr record::Row kExperimentRows[] = {
-    E::of<&ER::experiment, &law::Experiment::id>("id", "", "name of the experiment"),
-    E::of<&ER::experiment, &law::Experiment::title>("title", "", "what it changes"),
-    E::of("share", "", "share of a CPU that a reservation must exceed",
-          [](const ER& e) { return device_timing(e.experiment.setting.device).share(); }),
-    E::of("longest_gap_ms", "ms", "longest Y - X",
-          [](const ER& e) { return device_timing(e.experiment.setting.device).longest_gap_ms(); }),
-    E::of("tick_hz", "Hz", "rate of the host's clock interrupts",
-          [](const ER& e) { return e.experiment.setting.tick_hz; }),
-    E::of<&ER::law_agrees>("law_agrees", "", "cells in which law and simulation agree"),
-    E::of<&ER::authors_agree>("authors_agree", "", "cells in which the authors' rule and simulation agree"),
-    E::of<&ER::law_limit>("law_limit_ticks", "ticks", "longest Y by the law, for X of 1, 2 ..."),
-    E::of<&ER::authors_limit>("authors_limit_ticks", "ticks", "longest Y by the authors' rule"),
-    E::of<&ER::simulated_limit>("simulated_limit_ticks", "ticks", "longest Y by simulation"),
-    E::part<&ER::cells>("cells", kCell),
+    ExperimentResultKeys::of<&ExperimentResult::experiment, &law::Experiment::id>("id", "", "name of the experiment"),
+    ExperimentResultKeys::of<&ExperimentResult::experiment, &law::Experiment::title>("title", "", "what it changes"),
+    ExperimentResultKeys::of(
+        "share", "", "share of a CPU that a reservation must exceed",
+        [](const ExperimentResult& e) { return device_timing(e.experiment.setting.device).share(); }),
+    ExperimentResultKeys::of(
+        "longest_gap_ms", "ms", "longest Y - X",
+        [](const ExperimentResult& e) { return device_timing(e.experiment.setting.device).longest_gap_ms(); }),
+    ExperimentResultKeys::of("tick_hz", "Hz", "rate of the host's clock interrupts",
+                             [](const ExperimentResult& e) { return e.experiment.setting.tick_hz; }),
+    ExperimentResultKeys::of<&ExperimentResult::law_agrees>("law_agrees", "",
+                                                            "cells in which law and simulation agree"),
+    ExperimentResultKeys::of<&ExperimentResult::authors_agree>("authors_agree", "",
+                                                               "cells in which the authors' rule and simulation agree"),
+    ExperimentResultKeys::of<&ExperimentResult::law_limit>("law_limit_ticks", "ticks",
+                                                           "longest Y by the law, for X of 1, 2 ..."),
+    ExperimentResultKeys::of<&ExperimentResult::authors_limit>("authors_limit_ticks", "ticks",
+                                                               "longest Y by the authors' rule"),
+    ExperimentResultKeys::of<&ExperimentResult::simulated_limit>("simulated_limit_ticks", "ticks",
+                                                                 "longest Y by simulation"),
+    ExperimentResultKeys::part<&ExperimentResult::cells>("cells", kCell),
 };
-using H = record::Written<law::PhaseResult>;
+using PhaseResultKeys = record::Written<law::PhaseResult>;
 constexpr record::Row kPhaseRows[] = {
-    H::of<&law::PhaseResult::reservation, &TickReservation::x>("x_ticks", "ticks", "X"),
-    H::of<&law::PhaseResult::reservation, &TickReservation::y>("y_ticks", "ticks", "Y"),
-    H::of<&law::PhaseResult::law>("law", "", "whether the full law grants it"),
-    H::of("phases", "", "starting phases", [](const law::PhaseResult& p) { return p.success.size(); }),
-    H::of("successful", "", "phases without a loss",
-          [](const law::PhaseResult& p) {
-            return std::count_if(p.success.begin(), p.success.end(), [](const auto& phase) { return phase.second; });
-          }),
+    PhaseResultKeys::of<&law::PhaseResult::reservation, &TickReservation::x>("x_ticks", "ticks", "X"),
+    PhaseResultKeys::of<&law::PhaseResult::reservation, &TickReservation::y>("y_ticks", "ticks", "Y"),
+    PhaseResultKeys::of<&law::PhaseResult::law>("law", "", "whether the full law grants it"),
+    PhaseResultKeys::of("phases", "", "starting phases", [](const law::PhaseResult& p) { return p.success.size(); }),
+    PhaseResultKeys::of("successful", "", "phases without a loss",
+                        [](const law::PhaseResult& p) {
+                          return std::count_if(p.success.begin(), p.success.end(),
+                                               [](const auto& phase) { return phase.second; });
+                        }),
 };
 constexpr record::Table kExperiment{kExperimentRows}, kPhase{kPhaseRows};
 
-using L = record::Written<LawReport>;
-using R = LawReport;
-DeviceTiming timing(const R& report) {
+using LawReportKeys = record::Written<LawReport>;
+DeviceTiming timing(const LawReport& report) {
   return device_timing(report.setting.device);
 }
 constexpr record::Row kLawRows[] = {
-    L::of("device", "", "name of the device", [](const R& r) { return r.setting.device.name; }),
-    L::of("period_ms", "ms", "period T of a block", [](const R& r) { return timing(r).mean_period_ms(); }),
-    L::of("cost_ms", "ms", "cost c of a block", [](const R& r) { return timing(r).cost_ms; }),
-    L::of("phi", "", "share of the work after which the output is ready, 0 to 1",
-          [](const R& r) { return timing(r).output_fraction; }),
-    L::of("lead_samples", "samples", "queued ahead", [](const R& r) { return timing(r).transmit_lead_samples; }),
-    L::of("slack_ms", "ms", "shortest time that a block may be late",
-          [](const R& r) { return timing(r).least_slack_ms(); }),
-    L::of("share", "", "share of a CPU that a reservation must exceed", [](const R& r) { return timing(r).share(); }),
-    L::of("longest_gap_ms", "ms", "longest Y - X", [](const R& r) { return timing(r).longest_gap_ms(); }),
-    L::of("authors_gap_ms", "ms", "longest Y - X by the rule of the paper's authors",
-          [](const R& r) { return timing(r).mean_period_ms(); }),
-    L::of("tick_hz", "Hz", "rate of the host's clock interrupts", [](const R& r) { return r.setting.tick_hz; }),
-    L::part("recommended", kRecommended, [](const R& r) { return recommended(r.any_period, r.setting); }).or_null(),
-    L::part("recommended_power_of_two", kRecommended, [](const R& r) { return recommended(r.power_of_two, r.setting); })
+    LawReportKeys::of("device", "", "name of the device", [](const LawReport& r) { return r.setting.device.name; }),
+    LawReportKeys::of("period_ms", "ms", "period T of a block",
+                      [](const LawReport& r) { return timing(r).mean_period_ms(); }),
+    LawReportKeys::of("cost_ms", "ms", "cost c of a block", [](const LawReport& r) { return timing(r).cost_ms; }),
+    LawReportKeys::of("phi", "", "share of the work after which the output is ready, 0 to 1",
+                      [](const LawReport& r) { return timing(r).output_fraction; }),
+    LawReportKeys::of("lead_samples", "samples", "queued ahead",
+                      [](const LawReport& r) { return timing(r).transmit_lead_samples; }),
+    LawReportKeys::of("slack_ms", "ms", "shortest time that a block may be late",
+                      [](const LawReport& r) { return timing(r).least_slack_ms(); }),
+    LawReportKeys::of("share", "", "share of a CPU that a reservation must exceed",
+                      [](const LawReport& r) { return timing(r).share(); }),
+    LawReportKeys::of("longest_gap_ms", "ms", "longest Y - X",
+                      [](const LawReport& r) { return timing(r).longest_gap_ms(); }),
+    LawReportKeys::of("authors_gap_ms", "ms", "longest Y - X by the rule of the paper's authors",
+                      [](const LawReport& r) { return timing(r).mean_period_ms(); }),
+    LawReportKeys::of("tick_hz", "Hz", "rate of the host's clock interrupts",
+                      [](const LawReport& r) { return r.setting.tick_hz; }),
+    LawReportKeys::part("recommended", kRecommended,
+                        [](const LawReport& r) { return recommended(r.any_period, r.setting); })
         .or_null(),
-    L::part<&R::boundary>("boundary", kBoundary),
-    L::part<&R::experiments>("experiments", kExperiment).absent("without --confirm"),
-    L::part<&R::phases>("phases", kPhase).absent("without --confirm"),
+    LawReportKeys::part("recommended_power_of_two", kRecommended,
+                        [](const LawReport& r) { return recommended(r.power_of_two, r.setting); })
+        .or_null(),
+    LawReportKeys::part<&LawReport::boundary>("boundary", kBoundary),
+    LawReportKeys::part<&LawReport::experiments>("experiments", kExperiment).absent("without --confirm"),
+    LawReportKeys::part<&LawReport::phases>("phases", kPhase).absent("without --confirm"),
 };
 
 std::string y_text(double y_ms, double tick_ms) {
@@ -254,7 +271,7 @@ void print(const LawReport& report) {
   }
 }
 
-std::optional<hostsim::Scenario> scenario_of(const Options& options) {
+std::optional<hostsim::Scenario> scenario_of(const LawOptions& options) {
   if (options.scenario.empty()) return {};
   config::ScenarioBuilder builder;
   builder.apply_file(options.scenario);
@@ -268,7 +285,7 @@ std::optional<hostsim::Scenario> scenario_of(const Options& options) {
 }
 
 /// @return false if interrupted
-bool confirm(const Options& options, const OutputFolder& folder, LawReport& report) {
+bool confirm(const LawOptions& options, const OutputFolder& folder, LawReport& report) {
   law::Options how;
   const std::optional<hostsim::Scenario> scenario = scenario_of(options);
   how.folder = &folder;
@@ -296,24 +313,29 @@ bool confirm(const Options& options, const OutputFolder& folder, LawReport& repo
   return run_phases(report.setting, how, kPhaseSteps, report.phases);
 }
 
-using K = law::CheckedDevice;
-using D = record::Written<K>;
+using law::CheckedDevice;
+using CheckedDeviceKeys = record::Written<CheckedDevice>;
 constexpr record::Row kCheckedRows[] = {
-    D::of<&K::index>("index", "", "number of a device for which law and simulation differ"),
-    D::of("why", "", "kind of the difference", [](const K& c) { return to_string(c.agreement); }),
-    D::of("explained", "", "whether it is explained", [](const K& c) { return law::explained(c.agreement); }),
-    D::of("rate_hz", "Hz", "sample rate", [](const K& c) { return c.device.rate_hz; }),
-    D::of("plan_samples", "samples", "lengths of the blocks", [](const K& c) { return c.device.block_plan; }),
-    D::of("lead_samples", "samples", "queued ahead", [](const K& c) { return c.device.lead(); }),
-    D::of("cost_ns", "ns", "cost of a block", [](const K& c) { return c.device.cost_ns; }),
-    D::of("phi", "", "share of the work after which the output is ready",
-          [](const K& c) { return c.device.output_fraction; }),
-    D::of<&K::tick_hz>("tick_hz", "Hz", "rate of the host's clock interrupts"),
-    D::of<&K::x_ticks>("x_ticks", "ticks", "X"),
-    D::of<&K::y_ticks>("y_ticks", "ticks", "longest Y that the law grants"),
-    D::of<&K::margin_ms>("margin_ms", "ms", "margin of the law at that boundary"),
-    D::of("beyond_ms", "ms", "margin one tick beyond; null: the share is too small",
-          [](const K& c) { return std::isfinite(c.beyond_ms) ? std::optional(c.beyond_ms) : std::nullopt; })
+    CheckedDeviceKeys::of<&CheckedDevice::index>("index", "", "number of a device for which law and simulation differ"),
+    CheckedDeviceKeys::of("why", "", "kind of the difference",
+                          [](const CheckedDevice& c) { return to_string(c.agreement); }),
+    CheckedDeviceKeys::of("explained", "", "whether it is explained",
+                          [](const CheckedDevice& c) { return law::explained(c.agreement); }),
+    CheckedDeviceKeys::of("rate_hz", "Hz", "sample rate", [](const CheckedDevice& c) { return c.device.rate_hz; }),
+    CheckedDeviceKeys::of("plan_samples", "samples", "lengths of the blocks",
+                          [](const CheckedDevice& c) { return c.device.block_plan; }),
+    CheckedDeviceKeys::of("lead_samples", "samples", "queued ahead",
+                          [](const CheckedDevice& c) { return c.device.lead(); }),
+    CheckedDeviceKeys::of("cost_ns", "ns", "cost of a block", [](const CheckedDevice& c) { return c.device.cost_ns; }),
+    CheckedDeviceKeys::of("phi", "", "share of the work after which the output is ready",
+                          [](const CheckedDevice& c) { return c.device.output_fraction; }),
+    CheckedDeviceKeys::of<&CheckedDevice::tick_hz>("tick_hz", "Hz", "rate of the host's clock interrupts"),
+    CheckedDeviceKeys::of<&CheckedDevice::x_ticks>("x_ticks", "ticks", "X"),
+    CheckedDeviceKeys::of<&CheckedDevice::y_ticks>("y_ticks", "ticks", "longest Y that the law grants"),
+    CheckedDeviceKeys::of<&CheckedDevice::margin_ms>("margin_ms", "ms", "margin of the law at that boundary"),
+    CheckedDeviceKeys::of(
+        "beyond_ms", "ms", "margin one tick beyond; null: the share is too small",
+        [](const CheckedDevice& c) { return std::isfinite(c.beyond_ms) ? std::optional(c.beyond_ms) : std::nullopt; })
         .or_null(),
 };
 constexpr record::Table kChecked{kCheckedRows};
@@ -323,7 +345,7 @@ struct LawCheck {
   std::uint64_t seed = 0;
   std::size_t devices = 0, none = 0, unexplained = 0;
   std::map<law::Agreement, std::size_t> kinds{};
-  std::vector<K> differing{};
+  std::vector<CheckedDevice> differing{};
 
   std::vector<std::pair<std::string, std::uint64_t>> counts() const {
     std::vector<std::pair<std::string, std::uint64_t>> all;
@@ -331,24 +353,25 @@ struct LawCheck {
     return all;
   }
 };
-using C = record::Written<LawCheck>;
+using LawCheckKeys = record::Written<LawCheck>;
 constexpr record::Row kCountRows[] = {
-    C::of("", "", "number of devices for each kind of agreement", [](const LawCheck& c) { return c.counts(); })
+    LawCheckKeys::of("", "", "number of devices for each kind of agreement",
+                     [](const LawCheck& c) { return c.counts(); })
         .as_keys(),
 };
 constexpr record::Table kCounts{kCountRows};
 constexpr record::Row kLawCheckRows[] = {
-    C::of("offhook_law_check", "", "version of this document", [](const LawCheck&) { return 1; }),
-    C::of<&LawCheck::seed>("seed", "", "random seed of the devices"),
-    C::of<&LawCheck::devices>("devices", "", "number of devices"),
-    C::of<&LawCheck::none>("no_reservation", "", "devices for which no reservation is sufficient"),
-    C::of<&LawCheck::unexplained>("unexplained", "", "devices that differ without an explanation"),
-    C::part("counts", kCounts, [](const LawCheck& c) { return &c; }).always(),
-    C::part<&LawCheck::differing>("differing", kChecked).absent("none differ"),
+    LawCheckKeys::of("offhook_law_check", "", "version of this document", [](const LawCheck&) { return 1; }),
+    LawCheckKeys::of<&LawCheck::seed>("seed", "", "random seed of the devices"),
+    LawCheckKeys::of<&LawCheck::devices>("devices", "", "number of devices"),
+    LawCheckKeys::of<&LawCheck::none>("no_reservation", "", "devices for which no reservation is sufficient"),
+    LawCheckKeys::of<&LawCheck::unexplained>("unexplained", "", "devices that differ without an explanation"),
+    LawCheckKeys::part("counts", kCounts, [](const LawCheck& c) { return &c; }).always(),
+    LawCheckKeys::part<&LawCheck::differing>("differing", kChecked).absent("none differ"),
 };
 
 /// @return exit status
-int check(const Options& options) {
+int check(const LawOptions& options) {
   catch_interrupts();
   law::CheckOptions how;
   how.seed = options.seed;
@@ -385,7 +408,7 @@ int check(const Options& options) {
   return result.unexplained == 0 ? kOk : kInsufficient;
 }
 
-int run(const Options& options) {
+int run(const LawOptions& options) {
   if ((options.check > 0) == !options.device.empty()) throw config::Error("expected either a device or --check N");
   expect_one_alone({&options.csv, &options.json});
   if (!options.scenario.empty() && !options.confirm) throw config::Error("--scenario requires --confirm");
@@ -430,7 +453,7 @@ constexpr record::Table kLaw{kLawRows}, kLawCheck{kLawCheckRows};
 void add_law(App& advise, Action& action) {
   App* sub = advise.add_subcommand(
       "law", "Compute which reservations (X every Y) are sufficient for a device, and confirm them by experiment");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LawOptions>();
   sub->add_option("device", options->device, "Device: a name from traces/data/devices, or a device file")
       ->type_name("DEVICE.toml");
   sub->add_option("--tick-hz", options->tick_hz, "Clock ticks per second, the unit of X and Y")

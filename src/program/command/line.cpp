@@ -31,11 +31,11 @@
 namespace offhook::command {
 namespace {
 
-constexpr std::uint32_t kRateHz = hostsim::kLineRateHz;
+constexpr std::uint32_t kCardLineRateHz = hostsim::kLineRateHz;
 constexpr std::uint32_t kBurst = hostsim::Line::kFarBlock;  // 1 ms, moved by the line in one step
 constexpr std::int64_t kRingOnMs = 2000, kRingPeriodMs = 6000;
 
-struct Options {
+struct LineOptions {
   std::string call, answer;
   std::vector<std::string> set;
   std::uint64_t seed = 1;
@@ -96,7 +96,7 @@ class Hardware {
       if (conversion_.is_octets()) {
         conversion_.send(linear[i], captured_.data(), i);
       } else {
-        const std::size_t ratio = format_.rx.rate_hz / kRateHz;
+        const std::size_t ratio = format_.rx.rate_hz / kCardLineRateHz;
         std::fill_n(captured_.begin() + static_cast<std::ptrdiff_t>(i * ratio), ratio, linear[i]);
       }
     }
@@ -128,10 +128,11 @@ class Tones {
     kind_ = kind;
     constexpr double kAmplitude = 5098;  // -13 dBm0; a full-scale sine has +3.14
     constexpr double kPair[][2] = {{0, 0}, {350, 440}, {440, 480}, {480, 620}};
-    constexpr std::uint64_t kOn[] = {0, 1, 2 * kRateHz, kRateHz / 2}, kPeriod[] = {1, 1, 6 * kRateHz, kRateHz};
+    constexpr std::uint64_t kOn[] = {0, 1, 2 * kCardLineRateHz, kCardLineRateHz / 2},
+                            kPeriod[] = {1, 1, 6 * kCardLineRateHz, kCardLineRateHz};
     const auto k = static_cast<std::size_t>(kind);
     for (std::size_t i = 0; i < n; ++i, ++at_) {
-      const double t = 2 * std::numbers::pi * static_cast<double>(at_) / kRateHz;
+      const double t = 2 * std::numbers::pi * static_cast<double>(at_) / kCardLineRateHz;
       out[i] = at_ % kPeriod[k] >= kOn[k]
                    ? std::int16_t{0}
                    : static_cast<std::int16_t>(kAmplitude * (std::sin(kPair[k][0] * t) + std::sin(kPair[k][1] * t)));
@@ -177,8 +178,8 @@ class Subscriber {
   }
 
  private:
-  static constexpr std::uint64_t kLastDigit = 2 * kRateHz;  // time after a digit until the number is complete
-  static constexpr std::uint64_t kHotLine = 8 * kRateHz;    // time until the other one is called without digits
+  static constexpr std::uint64_t kLastDigit = 2 * kCardLineRateHz;  // time after a digit until the number is complete
+  static constexpr std::uint64_t kHotLine = 8 * kCardLineRateHz;    // time until the other one is called without digits
   std::FILE* news_;
   dtmf_rx_state_t* digits_;
   Tones tones_;
@@ -321,16 +322,16 @@ struct Ran {
   measure::HostDescription host;
 };
 
-using R = record::Written<Ran>;
-constexpr record::Row kRows[] = {
-    R::of<&Ran::seconds>("seconds", "s", "time that the line ran"),
-    R::of<&Ran::calls>("calls", "", "calls that connected"),
-    R::of<&Ran::bursts_late>("bursts_late", "", "bursts of 1 ms that were more than 1 ms late"),
-    R::part<&Ran::host>("host", measure::kHostDescription).described_apart("this machine"),
+using RanKeys = record::Written<Ran>;
+constexpr record::Row kLineRows[] = {
+    RanKeys::of<&Ran::seconds>("seconds", "s", "time that the line ran"),
+    RanKeys::of<&Ran::calls>("calls", "", "calls that connected"),
+    RanKeys::of<&Ran::bursts_late>("bursts_late", "", "bursts of 1 ms that were more than 1 ms late"),
+    RanKeys::part<&Ran::host>("host", measure::kHostDescription).described_apart("this machine"),
 };
 
 /// @throws std::runtime_error, config::Error
-hostsim::Scenario line_of(const Options& options) {
+hostsim::Scenario line_of(const LineOptions& options) {
   config::ScenarioBuilder builder;
   for (const std::string& assignment : options.set) {
     if (!assignment.starts_with("line.") && !assignment.starts_with("trunk.")) {
@@ -347,7 +348,7 @@ hostsim::Scenario line_of(const Options& options) {
   return builder.finish();
 }
 
-int run(const Options& options) {
+int run(const LineOptions& options) {
   const hostsim::Scenario scenario = line_of(options);
   catch_interrupts();  // before there are sockets, so that they do not stay behind
   std::FILE* news = options.json.alone() ? stderr : stdout;
@@ -375,7 +376,7 @@ int run(const Options& options) {
     near.follow(50);
     far.follow(50);
   }
-  SamplePacer pacer(kRateHz, 0);
+  SamplePacer pacer(kCardLineRateHz, 0);
   pacer.start();
   std::uint64_t passed = 0;
   Ran ran;
@@ -386,7 +387,7 @@ int run(const Options& options) {
     if (pacer.samples_now() > passed + kBurst) ++ran.bursts_late;
     exchange.run_ms();
   }
-  ran.seconds = static_cast<double>(passed) / kRateHz;
+  ran.seconds = static_cast<double>(passed) / kCardLineRateHz;
   ran.calls = exchange.calls();
   ran.host = measure::describe_host();
   options.json.write(record::json_text(kLine, &ran, 1));
@@ -396,11 +397,11 @@ int run(const Options& options) {
 
 }  // namespace
 
-constexpr record::Table kLine{kRows};
+constexpr record::Table kLine{kLineRows};
 
 void add_line(App& app, Action& action) {
   App* sub = app.add_subcommand("line", "Emulate two cards and the telephone line between them, in real time");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LineOptions>();
   sub->add_option("call", options->call, "Socket of the first card")->required()->type_name("CALL_PATH");
   sub->add_option("answer", options->answer, "Socket of the second card")->required()->type_name("ANSWER_PATH");
   sub->add_option("--set", options->set,

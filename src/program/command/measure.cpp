@@ -130,10 +130,11 @@ int finish_measure(const MeasureOptions& options, const record::Table& table, co
 
 namespace {
 
-using M = record::Written<Measured>;
+using MeasuredKeys = record::Written<Measured>;
 constexpr record::Row kMeasuredRows[] = {
-    M::of<&Measured::measure>("measure", "", "name of the measurement"),
-    M::part<&Measured::host>("host", measure::kHostDescription).described_apart("description of this machine"),
+    MeasuredKeys::of<&Measured::measure>("measure", "", "name of the measurement"),
+    MeasuredKeys::part<&Measured::host>("host", measure::kHostDescription)
+        .described_apart("description of this machine"),
 };
 
 struct Stolen {
@@ -146,19 +147,21 @@ struct Stolen {
   }
 };
 
-using S = record::Written<Stolen>;
-using SR = measure::StolenResult;
+using StolenKeys = record::Written<Stolen>;
+using measure::StolenResult;
 constexpr record::Row kStolenRows[] = {
-    S::part<&Stolen::measured>("", kMeasured),
-    S::of<&Stolen::context>("context", "", "context of the reservation"),
-    S::part("stolen", kTimes, [](const Stolen& s) -> const LogLinearHistogram& { return s.result.stolen; })
+    StolenKeys::part<&Stolen::measured>("", kMeasured),
+    StolenKeys::of<&Stolen::context>("context", "", "context of the reservation"),
+    StolenKeys::part("stolen", kTimes, [](const Stolen& s) -> const LogLinearHistogram& { return s.result.stolen; })
         .described_apart("stolen intervals"),
-    S::of<&Stolen::percent>("stolen_percent", "%", "stolen share of the time"),
-    S::of<&Stolen::result, &SR::hits>("deadline_hits", "", "periods with their whole budget"),
-    S::of<&Stolen::result, &SR::misses>("deadline_misses", "", "periods without it"),
-    S::of<&Stolen::result, &SR::gap_ns>("gap_us", "us", "shortest gap that counts as stolen").scale(1e-3),
-    S::of<&Stolen::result, &SR::poll_ns>("poll_us", "us", "time of a poll").scale(1e-3),
-    S::of<&Stolen::result, &SR::without>("without", "", "missing privileges").absent("there is none"),
+    StolenKeys::of<&Stolen::percent>("stolen_percent", "%", "stolen share of the time"),
+    StolenKeys::of<&Stolen::result, &StolenResult::hits>("deadline_hits", "", "periods with their whole budget"),
+    StolenKeys::of<&Stolen::result, &StolenResult::misses>("deadline_misses", "", "periods without it"),
+    StolenKeys::of<&Stolen::result, &StolenResult::gap_ns>("gap_us", "us", "shortest gap that counts as stolen")
+        .scale(1e-3),
+    StolenKeys::of<&Stolen::result, &StolenResult::poll_ns>("poll_us", "us", "time of a poll").scale(1e-3),
+    StolenKeys::of<&Stolen::result, &StolenResult::without>("without", "", "missing privileges")
+        .absent("there is none"),
 };
 
 int run_stolen(const MeasureOptions& options) {
@@ -203,13 +206,13 @@ PublishedCalls published_calls() {
 }
 
 using BoardTimes = std::vector<std::pair<std::string, double>>;  ///< us, for each board
-struct KernelCall {
+struct TimedCall {
   measure::KernelRow row;
   std::optional<BoardTimes> published;
 };
 struct KernelCalls {
   Measured measured{"kernel"};
-  std::vector<KernelCall> rows;
+  std::vector<TimedCall> rows;
   double mix = 0;
 };
 
@@ -218,25 +221,27 @@ constexpr record::Row kBoardRows[] = {
         .as_keys(),
 };
 constexpr record::Table kBoards{kBoardRows};
-using KC = record::Written<KernelCall>;
-using KR = measure::KernelRow;
-constexpr record::Row kKernelCallRows[] = {
-    KC::of<&KernelCall::row, &KR::name>("call", "", "operation"),
-    KC::of<&KernelCall::row, &KR::equivalent>("equivalent", "", "its Linux equivalent"),
-    KC::of("count", "", "number of timed calls", [](const KernelCall& c) { return c.row.time.count(); }),
-    KC::of("min_us", "us", "shortest call", [](const KernelCall& c) { return us_of(double(c.row.time.min())); }),
-    KC::of("mean_us", "us", "mean call", [](const KernelCall& c) { return us_of(c.row.time.mean()); }),
-    KC::of("max_us", "us", "longest call", [](const KernelCall& c) { return us_of(double(c.row.time.max())); }),
-    KC::part("time", kTimes, [](const KernelCall& c) -> const LogLinearHistogram& { return c.row.time; })
+using TimedCallKeys = record::Written<TimedCall>;
+using measure::KernelRow;
+constexpr record::Row kTimedCallRows[] = {
+    TimedCallKeys::of<&TimedCall::row, &KernelRow::name>("call", "", "operation"),
+    TimedCallKeys::of<&TimedCall::row, &KernelRow::equivalent>("equivalent", "", "its Linux equivalent"),
+    TimedCallKeys::of("count", "", "number of timed calls", [](const TimedCall& c) { return c.row.time.count(); }),
+    TimedCallKeys::of("min_us", "us", "shortest call",
+                      [](const TimedCall& c) { return us_of(double(c.row.time.min())); }),
+    TimedCallKeys::of("mean_us", "us", "mean call", [](const TimedCall& c) { return us_of(c.row.time.mean()); }),
+    TimedCallKeys::of("max_us", "us", "longest call",
+                      [](const TimedCall& c) { return us_of(double(c.row.time.max())); }),
+    TimedCallKeys::part("time", kTimes, [](const TimedCall& c) -> const LogLinearHistogram& { return c.row.time; })
         .described_apart("times of all calls"),
-    KC::part<&KernelCall::published>("published_us", kBoards),
+    TimedCallKeys::part<&TimedCall::published>("published_us", kBoards),
 };
-constexpr record::Table kKernelCall{kKernelCallRows};
-using KS = record::Written<KernelCalls>;
+constexpr record::Table kTimedCall{kTimedCallRows};
+using KernelCallsKeys = record::Written<KernelCalls>;
 constexpr record::Row kKernelRows[] = {
-    KS::part<&KernelCalls::measured>("", kMeasured),
-    KS::part<&KernelCalls::rows>("rows", kKernelCall),
-    KS::of<&KernelCalls::mix>("integer_mix_per_s", "1/s", "runs of a mix in the manner of Dhrystone"),
+    KernelCallsKeys::part<&KernelCalls::measured>("", kMeasured),
+    KernelCallsKeys::part<&KernelCalls::rows>("rows", kTimedCall),
+    KernelCallsKeys::of<&KernelCalls::mix>("integer_mix_per_s", "1/s", "runs of a mix in the manner of Dhrystone"),
 };
 
 void print(const KernelCalls& calls, const PublishedCalls& published) {
@@ -285,7 +290,7 @@ int run_kernel(const MeasureOptions& options) {
     if (options.threshold_ns() > 0 && most_ns >= options.threshold_ns()) over_ns = std::max(over_ns, most_ns);
     write_hgrm_into_folder(options, row.name, row.time);
     const auto beside = published.us.find(row.name);
-    KernelCall& call = calls.rows.emplace_back();
+    TimedCall& call = calls.rows.emplace_back();
     call.row = std::move(row);
     if (beside == published.us.end()) continue;
     call.published.emplace();
@@ -303,22 +308,24 @@ struct DeviceCosts {
   measure::DeviceCost cost;
 };
 
-using DC = record::Written<DeviceCosts>;
+using DeviceCostsKeys = record::Written<DeviceCosts>;
 constexpr record::Row kDeviceCostRows[] = {
-    DC::part<&DeviceCosts::measured>("", kMeasured),
-    DC::of<&DeviceCosts::device>("device", "", "name of the device"),
-    DC::of<&DeviceCosts::share>("share", "", "share of this CPU at the median, 0 to 1"),
-    DC::of<&DeviceCosts::worst_over_mean>("worst_over_mean", "", "longest block of data, in mean blocks"),
-    DC::of("", "bit/s", "bit rates of both directions",
-           [](const DeviceCosts& d) {
-             std::vector<std::pair<std::string, std::uint64_t>> rates;
-             for (const auto& rate : d.cost.bit_rates) rates.emplace_back(rate.key, rate.bps);
-             return rates;
-           })
+    DeviceCostsKeys::part<&DeviceCosts::measured>("", kMeasured),
+    DeviceCostsKeys::of<&DeviceCosts::device>("device", "", "name of the device"),
+    DeviceCostsKeys::of<&DeviceCosts::share>("share", "", "share of this CPU at the median, 0 to 1"),
+    DeviceCostsKeys::of<&DeviceCosts::worst_over_mean>("worst_over_mean", "", "longest block of data, in mean blocks"),
+    DeviceCostsKeys::of("", "bit/s", "bit rates of both directions",
+                        [](const DeviceCosts& d) {
+                          std::vector<std::pair<std::string, std::uint64_t>> rates;
+                          for (const auto& rate : d.cost.bit_rates) rates.emplace_back(rate.key, rate.bps);
+                          return rates;
+                        })
         .as_keys(),
-    DC::part("start-up", kTimes, [](const DeviceCosts& d) -> const LogLinearHistogram& { return d.cost.start_up; })
+    DeviceCostsKeys::part("start-up", kTimes,
+                          [](const DeviceCosts& d) -> const LogLinearHistogram& { return d.cost.start_up; })
         .described_apart("cost of a block during start-up"),
-    DC::part("data", kTimes, [](const DeviceCosts& d) -> const LogLinearHistogram& { return d.cost.in_data; })
+    DeviceCostsKeys::part("data", kTimes,
+                          [](const DeviceCosts& d) -> const LogLinearHistogram& { return d.cost.in_data; })
         .described_apart("cost of a block in data mode"),
 };
 
@@ -384,20 +391,21 @@ struct PumpCost {
   }
 };
 
-using CP = record::Written<measure::CostPhase>;
+using CostPhaseKeys = record::Written<measure::CostPhase>;
 constexpr record::Row kCostPhaseRows[] = {
-    CP::of<&measure::CostPhase::blocks>("blocks", "", "measured blocks"),
-    CP::part<&measure::CostPhase::cost>("cost", kTimes).described_apart("cost of a block"),
-    CP::of<&measure::CostPhase::ns_per_sample>("ns_per_sample", "ns", "median cost per sample"),
+    CostPhaseKeys::of<&measure::CostPhase::blocks>("blocks", "", "measured blocks"),
+    CostPhaseKeys::part<&measure::CostPhase::cost>("cost", kTimes).described_apart("cost of a block"),
+    CostPhaseKeys::of<&measure::CostPhase::ns_per_sample>("ns_per_sample", "ns", "median cost per sample"),
 };
 constexpr record::Table kCostPhase{kCostPhaseRows};
-using PC = record::Written<PumpCost>;
+using PumpCostKeys = record::Written<PumpCost>;
 constexpr record::Row kPumpCostRows[] = {
-    PC::part<&PumpCost::measured>("", kMeasured),
-    PC::of<&PumpCost::pump>("pump", "", "name of the pump"),
-    PC::of<&PumpCost::result, &measure::CostResult::state_bytes>("state_bytes", "bytes", "state of one modem"),
-    PC::part("connecting", kCostPhase, [](const PumpCost& c) { return c.phase("connecting"); }),
-    PC::part("connected", kCostPhase, [](const PumpCost& c) { return c.phase("connected"); }),
+    PumpCostKeys::part<&PumpCost::measured>("", kMeasured),
+    PumpCostKeys::of<&PumpCost::pump>("pump", "", "name of the pump"),
+    PumpCostKeys::of<&PumpCost::result, &measure::CostResult::state_bytes>("state_bytes", "bytes",
+                                                                           "state of one modem"),
+    PumpCostKeys::part("connecting", kCostPhase, [](const PumpCost& c) { return c.phase("connecting"); }),
+    PumpCostKeys::part("connected", kCostPhase, [](const PumpCost& c) { return c.phase("connected"); }),
 };
 
 int run_cost(const MeasureOptions& options) {

@@ -36,46 +36,52 @@ constexpr record::Row kStallRows[] = {
     St::of<&measure::BankStall::blocks_late>("blocks_late", "", "late blocks until 100 ms after it"),
 };
 constexpr record::Table kStall{kStallRows};
-using B = record::Written<Bank>;
-using BR = measure::BankResult;
+using BankKeys = record::Written<Bank>;
+using measure::BankResult;
 constexpr record::Row kBankRows[] = {
-    B::part<&Bank::measured>("", kMeasured),
-    B::of<&Bank::pump>("pump", "", "name of the pump"),
-    B::of<&Bank::context>("context", "", "context of every modem, or of the single thread"),
-    B::of<&Bank::result, &BR::channels>("channels", "", "number of modems"),
-    B::of<&Bank::one_thread>("one_thread", "", "whether one thread serves all pumps, without V.42"),
-    B::of<&Bank::result, &BR::connected>("connected", "", "modems in data mode"),
-    B::of<&Bank::result, &BR::seconds>("seconds", "s", "line time, including the time to connect"),
-    B::of<&Bank::result, &BR::blocks>("blocks", "", "blocks served"),
-    B::of<&Bank::result, &BR::blocks_late>("blocks_late", "", "blocks served after their samples were due"),
-    B::of<&Bank::result, &BR::blocks_late_in_stalls>("blocks_late_in_stalls", "",
-                                                     "late blocks within 100 ms after a stall of the machine"),
-    B::of<&Bank::result, &BR::blocks_late_connecting>("blocks_late_connecting", "",
-                                                      "late blocks before all modems were connected"),
-    B::of<&Bank::result, &BR::samples_late>("samples_late", "samples", "samples that were late"),
-    B::of<&Bank::result, &BR::samples_filled_in>("samples_filled_in", "samples", "samples replaced by silence"),
-    B::of<&Bank::result, &BR::underrun_samples>("underrun_samples", "samples", "missing when due for sending"),
-    B::of<&Bank::result, &BR::pending_max_samples>("pending_max_samples", "samples",
-                                                   "greatest number that waited for service"),
-    B::of<&Bank::result, &BR::bytes>("bytes", "bytes", "bytes that arrived at all modems"),
-    B::of<&Bank::result, &BR::bytes_wrong>("bytes_wrong", "bytes", "bytes that arrived wrong"),
-    B::of<&Bank::result, &BR::modems_share>("cpu_share_percent", "%", "share of a CPU in data mode: modems").scale(100),
-    B::of<&Bank::result, &BR::hardware_share>("hardware_share_percent", "%",
-                                              "share of a CPU in data mode: the played hardware")
+    BankKeys::part<&Bank::measured>("", kMeasured),
+    BankKeys::of<&Bank::pump>("pump", "", "name of the pump"),
+    BankKeys::of<&Bank::context>("context", "", "context of every modem, or of the single thread"),
+    BankKeys::of<&Bank::result, &BankResult::channels>("channels", "", "number of modems"),
+    BankKeys::of<&Bank::one_thread>("one_thread", "", "whether one thread serves all pumps, without V.42"),
+    BankKeys::of<&Bank::result, &BankResult::connected>("connected", "", "modems in data mode"),
+    BankKeys::of<&Bank::result, &BankResult::seconds>("seconds", "s", "line time, including the time to connect"),
+    BankKeys::of<&Bank::result, &BankResult::blocks>("blocks", "", "blocks served"),
+    BankKeys::of<&Bank::result, &BankResult::blocks_late>("blocks_late", "",
+                                                          "blocks served after their samples were due"),
+    BankKeys::of<&Bank::result, &BankResult::blocks_late_in_stalls>(
+        "blocks_late_in_stalls", "", "late blocks within 100 ms after a stall of the machine"),
+    BankKeys::of<&Bank::result, &BankResult::blocks_late_connecting>("blocks_late_connecting", "",
+                                                                     "late blocks before all modems were connected"),
+    BankKeys::of<&Bank::result, &BankResult::samples_late>("samples_late", "samples", "samples that were late"),
+    BankKeys::of<&Bank::result, &BankResult::samples_filled_in>("samples_filled_in", "samples",
+                                                                "samples replaced by silence"),
+    BankKeys::of<&Bank::result, &BankResult::underrun_samples>("underrun_samples", "samples",
+                                                               "missing when due for sending"),
+    BankKeys::of<&Bank::result, &BankResult::pending_max_samples>("pending_max_samples", "samples",
+                                                                  "greatest number that waited for service"),
+    BankKeys::of<&Bank::result, &BankResult::bytes>("bytes", "bytes", "bytes that arrived at all modems"),
+    BankKeys::of<&Bank::result, &BankResult::bytes_wrong>("bytes_wrong", "bytes", "bytes that arrived wrong"),
+    BankKeys::of<&Bank::result, &BankResult::modems_share>("cpu_share_percent", "%",
+                                                           "share of a CPU in data mode: modems")
         .scale(100),
-    B::of<&Bank::result, &BR::owner_share>("owner_share_percent", "%",
-                                           "share of a CPU in data mode: the thread that writes and reads the bytes")
+    BankKeys::of<&Bank::result, &BankResult::hardware_share>("hardware_share_percent", "%",
+                                                             "share of a CPU in data mode: the played hardware")
         .scale(100),
-    B::part("service_time", kQuantiles, [](const Bank& b) -> const LogLinearHistogram& { return b.result.service; })
+    BankKeys::of<&Bank::result, &BankResult::owner_share>(
+        "owner_share_percent", "%", "share of a CPU in data mode: the thread that writes and reads the bytes")
+        .scale(100),
+    BankKeys::part("service_time", kQuantiles,
+                   [](const Bank& b) -> const LogLinearHistogram& { return b.result.service; })
         .described_apart("time of the service"),
-    B::part("dispatch_latency", kQuantiles,
-            [](const Bank& b) -> const LogLinearHistogram& { return b.result.dispatch; })
+    BankKeys::part("dispatch_latency", kQuantiles,
+                   [](const Bank& b) -> const LogLinearHistogram& { return b.result.dispatch; })
         .described_apart("time from request to service"),
-    B::of<&Bank::result, &BR::stolen_ms>("stolen_ms", "ms", "time of this CPU that the hypervisor took"),
-    B::part(
+    BankKeys::of<&Bank::result, &BankResult::stolen_ms>("stolen_ms", "ms", "time of this CPU that the hypervisor took"),
+    BankKeys::part(
         "stalls", kStall, [](const Bank& b) -> const auto& { return b.result.stalls; })
         .absent("there was none"),
-    B::of<&Bank::result, &BR::without>("without", "", "missing privileges").absent("there is none"),
+    BankKeys::of<&Bank::result, &BankResult::without>("without", "", "missing privileges").absent("there is none"),
 };
 
 void print(const measure::BankConfig& config, const measure::BankResult& r) {

@@ -28,34 +28,37 @@ struct Batch {
   measure::BatchResult result{};
 };
 
-using G = record::Written<measure::BatchGroup>;
+using BatchGroupKeys = record::Written<measure::BatchGroup>;
 constexpr record::Row kGroupRows[] = {
-    G::of<&measure::BatchGroup::name>("name", "", "name of a group of pumps that are advanced in one call"),
-    G::of<&measure::BatchGroup::pumps>("pumps", "", "number of pumps"),
-    G::of<&measure::BatchGroup::state_bytes>("state_bytes", "bytes", "state of one pump"),
-    G::of<&measure::BatchGroup::together_ns>("together_ns_per_sample", "ns",
-                                             "cost of one pump when all run in one call"),
-    G::of<&measure::BatchGroup::one_by_one_ns>("one_by_one_ns_per_sample", "ns",
-                                               "cost of one pump when all run, pump by pump"),
-    G::of<&measure::BatchGroup::alone_ns>("alone_ns_per_sample", "ns",
-                                          "cost of one pump when only its call runs, pump by pump"),
-    G::of("pumps_per_core", "", "number of pumps that one CPU can run in real time",
-          [](const measure::BatchGroup& g) { return pumps_a_core(g.together_ns); }),
+    BatchGroupKeys::of<&measure::BatchGroup::name>("name", "",
+                                                   "name of a group of pumps that are advanced in one call"),
+    BatchGroupKeys::of<&measure::BatchGroup::pumps>("pumps", "", "number of pumps"),
+    BatchGroupKeys::of<&measure::BatchGroup::state_bytes>("state_bytes", "bytes", "state of one pump"),
+    BatchGroupKeys::of<&measure::BatchGroup::together_ns>("together_ns_per_sample", "ns",
+                                                          "cost of one pump when all run in one call"),
+    BatchGroupKeys::of<&measure::BatchGroup::one_by_one_ns>("one_by_one_ns_per_sample", "ns",
+                                                            "cost of one pump when all run, pump by pump"),
+    BatchGroupKeys::of<&measure::BatchGroup::alone_ns>("alone_ns_per_sample", "ns",
+                                                       "cost of one pump when only its call runs, pump by pump"),
+    BatchGroupKeys::of("pumps_per_core", "", "number of pumps that one CPU can run in real time",
+                       [](const measure::BatchGroup& g) { return pumps_a_core(g.together_ns); }),
 };
 constexpr record::Table kGroup{kGroupRows};
-using B = record::Written<Batch>;
-using BR = measure::BatchResult;
+using BatchKeys = record::Written<Batch>;
+using measure::BatchResult;
 constexpr record::Row kBatchRows[] = {
-    B::part<&Batch::measured>("", kMeasured),
-    B::of<&Batch::pump>("pump", "", "name of the pump"),
-    B::of<&Batch::result, &BR::calls>("calls", "", "number of calls, two pumps each"),
-    B::of<&Batch::result, &BR::connected>("connected", "", "calls in data mode"),
-    B::of<&Batch::result, &BR::connected_after_s>("connected_after_s", "s", "line time until the last call connected"),
-    B::of<&Batch::result, &BR::bits>("bits", "", "compared bits"),
-    B::of<&Batch::result, &BR::bits_wrong>("bits_wrong", "", "wrong bits"),
-    B::of<&Batch::result, &BR::calls_alone>("calls_alone", "", "calls repeated alone"),
-    B::of<&Batch::result, &BR::calls_same>("calls_same", "", "calls with identical samples when run alone"),
-    B::part(
+    BatchKeys::part<&Batch::measured>("", kMeasured),
+    BatchKeys::of<&Batch::pump>("pump", "", "name of the pump"),
+    BatchKeys::of<&Batch::result, &BatchResult::calls>("calls", "", "number of calls, two pumps each"),
+    BatchKeys::of<&Batch::result, &BatchResult::connected>("connected", "", "calls in data mode"),
+    BatchKeys::of<&Batch::result, &BatchResult::connected_after_s>("connected_after_s", "s",
+                                                                   "line time until the last call connected"),
+    BatchKeys::of<&Batch::result, &BatchResult::bits>("bits", "", "compared bits"),
+    BatchKeys::of<&Batch::result, &BatchResult::bits_wrong>("bits_wrong", "", "wrong bits"),
+    BatchKeys::of<&Batch::result, &BatchResult::calls_alone>("calls_alone", "", "calls repeated alone"),
+    BatchKeys::of<&Batch::result, &BatchResult::calls_same>("calls_same", "",
+                                                            "calls with identical samples when run alone"),
+    BatchKeys::part(
         "groups", kGroup, [](const Batch& b) -> const auto& { return b.result.groups; }),
 };
 

@@ -26,49 +26,58 @@ struct Cause {
   const measure::CauseResult* found() const { return result.found ? &result : nullptr; }
 };
 
-using W = measure::WakeupStages;
-using S = record::Written<W>;
-constexpr record::Row kStagesRows[] = {
-    S::of<&W::interrupt>("interrupt", "us", "due to timer interrupt; below 0: not in the trace").scale(1e-3),
-    S::of<&W::waking>("waking", "us", "due to thread runnable; below 0: not in the trace").scale(1e-3),
-    S::of<&W::switched>("switched", "us", "due to switched to thread; below 0: not in the trace").scale(1e-3),
-    S::of<&W::ran>("ran", "us", "due to thread running").scale(1e-3),
-    S::of<&W::cpu>("cpu", "", "CPU of that wake-up"),
+using measure::WakeupStages;
+using WakeupStagesKeys = record::Written<WakeupStages>;
+constexpr record::Row kWakeupStagesRows[] = {
+    WakeupStagesKeys::of<&WakeupStages::interrupt>("interrupt", "us",
+                                                   "due to timer interrupt; below 0: not in the trace")
+        .scale(1e-3),
+    WakeupStagesKeys::of<&WakeupStages::waking>("waking", "us", "due to thread runnable; below 0: not in the trace")
+        .scale(1e-3),
+    WakeupStagesKeys::of<&WakeupStages::switched>("switched", "us",
+                                                  "due to switched to thread; below 0: not in the trace")
+        .scale(1e-3),
+    WakeupStagesKeys::of<&WakeupStages::ran>("ran", "us", "due to thread running").scale(1e-3),
+    WakeupStagesKeys::of<&WakeupStages::cpu>("cpu", "", "CPU of that wake-up"),
 };
-using P = record::Written<measure::Culprit>;
+using CulpritKeys = record::Written<measure::Culprit>;
 constexpr record::Row kCulpritRows[] = {
-    P::of<&measure::Culprit::name>("name", "", "thread or interrupt that had the CPU meanwhile"),
-    P::of<&measure::Culprit::as>("as", "", "its kind"),
-    P::of<&measure::Culprit::ns>("us", "us", "duration").scale(1e-3),
+    CulpritKeys::of<&measure::Culprit::name>("name", "", "thread or interrupt that had the CPU meanwhile"),
+    CulpritKeys::of<&measure::Culprit::as>("as", "", "its kind"),
+    CulpritKeys::of<&measure::Culprit::ns>("us", "us", "duration").scale(1e-3),
 };
-using F = record::Written<measure::SampledFunction>;
+using SampledFunctionKeys = record::Written<measure::SampledFunction>;
 constexpr record::Row kFunctionRows[] = {
-    F::of<&measure::SampledFunction::name>("function", "", "function of the sampled instruction pointer"),
-    F::of<&measure::SampledFunction::thread>("thread", "", "thread that ran it"),
-    F::of<&measure::SampledFunction::samples>("count", "", "number of samples"),
+    SampledFunctionKeys::of<&measure::SampledFunction::name>("function", "",
+                                                             "function of the sampled instruction pointer"),
+    SampledFunctionKeys::of<&measure::SampledFunction::thread>("thread", "", "thread that ran it"),
+    SampledFunctionKeys::of<&measure::SampledFunction::samples>("count", "", "number of samples"),
 };
-constexpr record::Table kStages{kStagesRows}, kFunction{kFunctionRows};
-using R = record::Written<measure::CauseResult>;
+constexpr record::Table kWakeupStages{kWakeupStagesRows}, kFunction{kFunctionRows};
+using CauseResultKeys = record::Written<measure::CauseResult>;
 constexpr record::Row kFoundRows[] = {
-    R::part<&measure::CauseResult::stages>("stages_us", kStages),
-    R::part<&measure::CauseResult::culprits>("had_the_cpu", kCulprit).absent_if_0(),
-    R::part<&measure::CauseResult::samples>("samples", kFunction).absent_if_0(),
-    R::of<&measure::CauseResult::timeline>("timeline", "", "events of that time, one line each"),
+    CauseResultKeys::part<&measure::CauseResult::stages>("stages_us", kWakeupStages),
+    CauseResultKeys::part<&measure::CauseResult::culprits>("had_the_cpu", kCulprit).absent_if_0(),
+    CauseResultKeys::part<&measure::CauseResult::samples>("samples", kFunction).absent_if_0(),
+    CauseResultKeys::of<&measure::CauseResult::timeline>("timeline", "", "events of that time, one line each"),
 };
 constexpr record::Table kFound{kFoundRows};
-using C = record::Written<Cause>;
+using CauseKeys = record::Written<Cause>;
 constexpr record::Row kCauseRows[] = {
-    C::part<&Cause::measured>("", kMeasured),
-    C::of<&Cause::context>("context", "", "context of the thread"),
-    C::of<&Cause::load>("load", "", "load during the measurement"),
-    C::of<&Cause::threshold_ns>("threshold_us", "us", "latency threshold").scale(1e-3),
-    C::of<&Cause::result, &measure::CauseResult::found>("found", "", "whether a wake-up exceeded the threshold"),
-    C::part("latency", kTimes, [](const Cause& c) -> const LogLinearHistogram& { return c.result.latency.latency; })
+    CauseKeys::part<&Cause::measured>("", kMeasured),
+    CauseKeys::of<&Cause::context>("context", "", "context of the thread"),
+    CauseKeys::of<&Cause::load>("load", "", "load during the measurement"),
+    CauseKeys::of<&Cause::threshold_ns>("threshold_us", "us", "latency threshold").scale(1e-3),
+    CauseKeys::of<&Cause::result, &measure::CauseResult::found>("found", "",
+                                                                "whether a wake-up exceeded the threshold"),
+    CauseKeys::part("latency", kTimes,
+                    [](const Cause& c) -> const LogLinearHistogram& { return c.result.latency.latency; })
         .described_apart("latencies of all wake-ups"),
-    C::of<&Cause::result, &measure::CauseResult::verdict>("verdict", "",
-                                                          "cause in a sentence; empty: no wake-up was late"),
-    C::of<&Cause::result, &measure::CauseResult::lost_events>("lost_events", "", "lost events of the kernel's trace"),
-    C::part("", kFound, [](const Cause& c) { return c.found(); }),
+    CauseKeys::of<&Cause::result, &measure::CauseResult::verdict>("verdict", "",
+                                                                  "cause in a sentence; empty: no wake-up was late"),
+    CauseKeys::of<&Cause::result, &measure::CauseResult::lost_events>("lost_events", "",
+                                                                      "lost events of the kernel's trace"),
+    CauseKeys::part("", kFound, [](const Cause& c) { return c.found(); }),
 };
 
 void say_cause(const measure::CauseConfig& config, const measure::CauseResult& r) {

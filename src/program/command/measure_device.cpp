@@ -48,7 +48,7 @@ struct Device {
   bool reserved() const { return context.kind == OH_CONTEXT_RESERVATION; }
 };
 
-using WB = record::Written<Worst>;
+using WorstKeys = record::Written<Worst>;
 using Declared = measure::DeclaredDevice;
 double us_between(std::int64_t from, std::int64_t to) {
   return us_of(double(to - from));
@@ -61,16 +61,16 @@ constexpr record::Row kCausedRows[] = {
 };
 constexpr record::Table kCaused{kCausedRows};
 constexpr record::Row kWorstRows[] = {
-    WB::of("number", "", "number of the block with the longest time from its samples to its end, from 0",
-           [](const Worst& w) { return w.block().number; }),
-    WB::of("after_us", "us", "time from its samples to its end",
-           [](const Worst& w) { return us_between(w.block().due, w.block().ended); }),
-    WB::of("waited_us", "us", "time from its samples to the begin of its work",
-           [](const Worst& w) { return us_between(w.block().due, w.block().begun); }),
-    WB::of("took_us", "us", "time of its work, with interruptions",
-           [](const Worst& w) { return us_between(w.block().begun, w.block().ended); }),
-    WB::of<&Worst::declared_ns>("declared_us", "us", "CPU time that the device declares for it").scale(1e-3),
-    WB::part("", kCaused, [](const Worst& w) { return w.caused ? w.of : nullptr; }),
+    WorstKeys::of("number", "", "number of the block with the longest time from its samples to its end, from 0",
+                  [](const Worst& w) { return w.block().number; }),
+    WorstKeys::of("after_us", "us", "time from its samples to its end",
+                  [](const Worst& w) { return us_between(w.block().due, w.block().ended); }),
+    WorstKeys::of("waited_us", "us", "time from its samples to the begin of its work",
+                  [](const Worst& w) { return us_between(w.block().due, w.block().begun); }),
+    WorstKeys::of("took_us", "us", "time of its work, with interruptions",
+                  [](const Worst& w) { return us_between(w.block().begun, w.block().ended); }),
+    WorstKeys::of<&Worst::declared_ns>("declared_us", "us", "CPU time that the device declares for it").scale(1e-3),
+    WorstKeys::part("", kCaused, [](const Worst& w) { return w.caused ? w.of : nullptr; }),
 };
 constexpr record::Table kWorst{kWorstRows};
 using Live = measure::LiveDevice;
@@ -79,38 +79,43 @@ constexpr record::Row kReservedRows[] = {
     record::Written<Live>::of<&Live::throttles>("throttles", "", "times that the budget was exhausted"),
 };
 constexpr record::Table kReserved{kReservedRows};
-using D = record::Written<Device>;
+using MeasuredDeviceKeys = record::Written<Device>;
 using Driver = oh_driver_counters;
 using Card = oh_card_counters;
 constexpr record::Row kDeviceRows[] = {
-    D::part<&Device::measured>("", kMeasured),
-    D::of<&Device::scenario>("scenario", "", "name of the scenario; empty: a device file"),
-    D::of<&Device::device>("device", "", "name of the device"),
-    D::of("context", "", "context of the service", [](const Device& d) { return d.context.str(); }),
-    D::of<&Device::live, &Live::seconds>("seconds", "s", "line time"),
-    D::of<&Device::live, &Live::driver, &Driver::blocks_served>("blocks", "", "blocks served"),
-    D::of<&Device::live, &Live::driver, &Driver::blocks_late>("blocks_late", "",
-                                                              "blocks served after their samples were due"),
-    D::of<&Device::live, &Live::driver, &Driver::samples_late>("samples_late", "samples", "samples that were late"),
-    D::of<&Device::live, &Live::card, &Card::underrun_samples>("underrun_samples", "samples",
-                                                               "missing when due for sending"),
-    D::of<&Device::live, &Live::card, &Card::overrun_samples>("overrun_samples", "samples", "received and lost"),
-    D::of<&Device::live, &Live::driver, &Driver::pending_max>("pending_max_samples", "samples",
-                                                              "greatest number that waited for service"),
-    D::of<&Device::live, &Live::buffer_samples>("buffer_samples", "samples", "length of a buffer of the device"),
-    D::part("service_time", kQuantiles, [](const Device& d) -> const LogLinearHistogram& { return d.live.service; })
+    MeasuredDeviceKeys::part<&Device::measured>("", kMeasured),
+    MeasuredDeviceKeys::of<&Device::scenario>("scenario", "", "name of the scenario; empty: a device file"),
+    MeasuredDeviceKeys::of<&Device::device>("device", "", "name of the device"),
+    MeasuredDeviceKeys::of("context", "", "context of the service", [](const Device& d) { return d.context.str(); }),
+    MeasuredDeviceKeys::of<&Device::live, &Live::seconds>("seconds", "s", "line time"),
+    MeasuredDeviceKeys::of<&Device::live, &Live::driver, &Driver::blocks_served>("blocks", "", "blocks served"),
+    MeasuredDeviceKeys::of<&Device::live, &Live::driver, &Driver::blocks_late>(
+        "blocks_late", "", "blocks served after their samples were due"),
+    MeasuredDeviceKeys::of<&Device::live, &Live::driver, &Driver::samples_late>("samples_late", "samples",
+                                                                                "samples that were late"),
+    MeasuredDeviceKeys::of<&Device::live, &Live::card, &Card::underrun_samples>("underrun_samples", "samples",
+                                                                                "missing when due for sending"),
+    MeasuredDeviceKeys::of<&Device::live, &Live::card, &Card::overrun_samples>("overrun_samples", "samples",
+                                                                               "received and lost"),
+    MeasuredDeviceKeys::of<&Device::live, &Live::driver, &Driver::pending_max>(
+        "pending_max_samples", "samples", "greatest number that waited for service"),
+    MeasuredDeviceKeys::of<&Device::live, &Live::buffer_samples>("buffer_samples", "samples",
+                                                                 "length of a buffer of the device"),
+    MeasuredDeviceKeys::part("service_time", kQuantiles,
+                             [](const Device& d) -> const LogLinearHistogram& { return d.live.service; })
         .described_apart("time of the service"),
-    D::part("dispatch_latency", kQuantiles,
-            [](const Device& d) -> const LogLinearHistogram& { return d.live.dispatch; })
+    MeasuredDeviceKeys::part("dispatch_latency", kQuantiles,
+                             [](const Device& d) -> const LogLinearHistogram& { return d.live.dispatch; })
         .described_apart("time from request to service"),
-    D::of<&Device::live, &Live::without>("without", "", "missing privileges").absent("there is none"),
-    D::part("reservation", kReserved, [](const Device& d) { return d.reserved() ? &d.live : nullptr; }),
-    D::of<&Device::live, &Live::sent_otherwise>("periods_sent_otherwise", "",
-                                                "periods sent differently than recorded, with --recorded"),
-    D::part("dmt", kDmtStatus, [](const Device& d) { return d.live.dmt; }),
-    D::part("radio", kRadioStatus, [](const Device& d) { return d.live.radio; }),
-    D::part("pump", kPumpStatus, [](const Device& d) { return d.live.pump; }),
-    D::part<&Device::worst>("worst_block", kWorst),
+    MeasuredDeviceKeys::of<&Device::live, &Live::without>("without", "", "missing privileges").absent("there is none"),
+    MeasuredDeviceKeys::part("reservation", kReserved,
+                             [](const Device& d) { return d.reserved() ? &d.live : nullptr; }),
+    MeasuredDeviceKeys::of<&Device::live, &Live::sent_otherwise>(
+        "periods_sent_otherwise", "", "periods sent differently than recorded, with --recorded"),
+    MeasuredDeviceKeys::part("dmt", kDmtStatus, [](const Device& d) { return d.live.dmt; }),
+    MeasuredDeviceKeys::part("radio", kRadioStatus, [](const Device& d) { return d.live.radio; }),
+    MeasuredDeviceKeys::part("pump", kPumpStatus, [](const Device& d) { return d.live.pump; }),
+    MeasuredDeviceKeys::part<&Device::worst>("worst_block", kWorst),
 };
 
 /// That of the measurement; for a rehearsal, that of the near end.
@@ -122,8 +127,8 @@ std::shared_ptr<const Status> with_in_data(const std::shared_ptr<const Status>& 
   return changed;
 }
 
-Device result_of(const std::string& scenario, const std::string& device, const LiveContextConfig& context,
-                 const measure::LiveDevice& live) {
+Device device_result(const std::string& scenario, const std::string& device, const LiveContextConfig& context,
+                     const measure::LiveDevice& live) {
   Device d{.scenario = scenario, .device = device, .context = context, .live = live};
   d.live.dmt = with_in_data(live.dmt, live.in_data);
   d.live.radio = with_in_data(live.radio, live.in_data);
@@ -264,7 +269,7 @@ int run_declared(const DeviceOptions& options) {
     });
   }
   say_without(r.live.without);
-  Device result = result_of("", device.name, config.context, r.live);
+  Device result = device_result("", device.name, config.context, r.live);
   if (r.worst.ended > 0) {
     const bool costliest = r.worst.number == 0 && device.worst_cost_ns > 0;
     result.worst = Worst{&r, costliest ? device.worst_cost_ns : device.cost_ns, options.cause};
@@ -304,7 +309,7 @@ int run_device(const DeviceOptions& options) {
     });
   }
   say_without(r.without);
-  const Device result = result_of(scenario.name, scenario.device.name, config.context, r);
+  const Device result = device_result(scenario.name, scenario.device.name, config.context, r);
   if (!options.measure->json.alone()) print(result);
   const int status = finish_measure(*options.measure, kMeasureDevice, &result);
   return status == kOk && !(r.in_data && r.in_time()) ? kInsufficient : status;

@@ -19,7 +19,7 @@
 namespace offhook::command {
 namespace {
 
-struct Options {
+struct MeasureHostOptions {
   std::shared_ptr<MeasureOptions> common;
   measure::HostConfig config;
   std::string folder = ".", html, figures;
@@ -49,57 +49,62 @@ struct HostMeasurement {
   std::vector<Benchmark> rows;
 };
 
-using T = record::Written<Times>;
+using TimesKeys = record::Written<Times>;
 constexpr record::Row kThenRows[] = {
-    T::of("", "s", "times of the paper's 90 MHz Pentium", [](const Times& t) { return t; }).as_keys(),
+    TimesKeys::of("", "s", "times of the paper's 90 MHz Pentium", [](const Times& t) { return t; }).as_keys(),
 };
 constexpr record::Row kFasterRows[] = {
-    T::of("", "", "speed-up of this machine", [](const Times& t) { return t; }).as_keys(),
+    TimesKeys::of("", "", "speed-up of this machine", [](const Times& t) { return t; }).as_keys(),
 };
 constexpr record::Row kCounterRows[] = {
-    T::of("", "", "mean of each counter per repetition", [](const Times& t) { return t; }).as_keys(),
+    TimesKeys::of("", "", "mean of each counter per repetition", [](const Times& t) { return t; }).as_keys(),
 };
 constexpr record::Table kThen{kThenRows}, kFaster{kFasterRows}, kCounters{kCounterRows};
-using B = record::Written<Benchmark>;
+using BenchmarkKeys = record::Written<Benchmark>;
 constexpr record::Row kBenchmarkRows[] = {
-    B::of("name", "", "operation", [](const Benchmark& b) { return b.row->name; }),
-    B::of("what", "", "its description", [](const Benchmark& b) { return b.row->what; }),
-    B::of("unit", "", "unit of the times or rates of this row", [](const Benchmark& b) { return b.row->unit; }),
-    B::of("repetitions", "", "repetitions that were run", [](const Benchmark& b) { return b.row->values.size(); }),
-    B::of("median", "", "median in the row's unit; 0: skipped", [](const Benchmark& b) { return b.row->median(); }),
-    B::of("min", "", "least value", [](const Benchmark& b) { return b.row->quantile(0); }),
-    B::of("p10", "", "not exceeded by 10 %", [](const Benchmark& b) { return b.row->quantile(0.1); }),
-    B::of("p90", "", "not exceeded by 90 %", [](const Benchmark& b) { return b.row->quantile(0.9); }),
-    B::of("max", "", "greatest value", [](const Benchmark& b) { return b.row->quantile(1); }),
-    B::part("counters", kCounters, [](const Benchmark& b) { return &b.row->counters; }).always(),
-    B::of("skipped", "", "why the row was skipped; empty: it was run",
-          [](const Benchmark& b) { return b.row->skipped; }),
-    B::of("remark", "", "observation during the run", [](const Benchmark& b) { return b.row->remark; }),
-    B::of("application", "", "whether the row is an application of the paper's Table 6",
-          [](const Benchmark& b) { return b.then.has_value(); }),
-    B::part<&Benchmark::then>("published", kThen),
-    B::part("faster", kFaster, [](const Benchmark& b) { return b.faster(); }),
+    BenchmarkKeys::of("name", "", "operation", [](const Benchmark& b) { return b.row->name; }),
+    BenchmarkKeys::of("what", "", "its description", [](const Benchmark& b) { return b.row->what; }),
+    BenchmarkKeys::of("unit", "", "unit of the times or rates of this row",
+                      [](const Benchmark& b) { return b.row->unit; }),
+    BenchmarkKeys::of("repetitions", "", "repetitions that were run",
+                      [](const Benchmark& b) { return b.row->values.size(); }),
+    BenchmarkKeys::of("median", "", "median in the row's unit; 0: skipped",
+                      [](const Benchmark& b) { return b.row->median(); }),
+    BenchmarkKeys::of("min", "", "least value", [](const Benchmark& b) { return b.row->quantile(0); }),
+    BenchmarkKeys::of("p10", "", "not exceeded by 10 %", [](const Benchmark& b) { return b.row->quantile(0.1); }),
+    BenchmarkKeys::of("p90", "", "not exceeded by 90 %", [](const Benchmark& b) { return b.row->quantile(0.9); }),
+    BenchmarkKeys::of("max", "", "greatest value", [](const Benchmark& b) { return b.row->quantile(1); }),
+    BenchmarkKeys::part("counters", kCounters, [](const Benchmark& b) { return &b.row->counters; }).always(),
+    BenchmarkKeys::of("skipped", "", "why the row was skipped; empty: it was run",
+                      [](const Benchmark& b) { return b.row->skipped; }),
+    BenchmarkKeys::of("remark", "", "observation during the run", [](const Benchmark& b) { return b.row->remark; }),
+    BenchmarkKeys::of("application", "", "whether the row is an application of the paper's Table 6",
+                      [](const Benchmark& b) { return b.then.has_value(); }),
+    BenchmarkKeys::part<&Benchmark::then>("published", kThen),
+    BenchmarkKeys::part("faster", kFaster, [](const Benchmark& b) { return b.faster(); }),
 };
-using C = record::Written<measure::MemoryCurve>;
-using MC = measure::MemoryCurve;
+using MemoryCurveKeys = record::Written<measure::MemoryCurve>;
+using measure::MemoryCurve;
 constexpr record::Row kCurveRows[] = {
-    C::of<&MC::stride>("stride", "bytes", "distance between references; 0: random"),
-    C::of<&MC::bytes>("bytes", "bytes", "sizes of the array"),
-    C::of<&MC::median_ns>("median_ns", "ns", "time of a reference, for each size"),
-    C::of<&MC::low_ns>("min_ns", "ns", "the shortest"),
-    C::of<&MC::high_ns>("max_ns", "ns", "the longest"),
+    MemoryCurveKeys::of<&MemoryCurve::stride>("stride", "bytes", "distance between references; 0: random"),
+    MemoryCurveKeys::of<&MemoryCurve::bytes>("bytes", "bytes", "sizes of the array"),
+    MemoryCurveKeys::of<&MemoryCurve::median_ns>("median_ns", "ns", "time of a reference, for each size"),
+    MemoryCurveKeys::of<&MemoryCurve::low_ns>("min_ns", "ns", "the shortest"),
+    MemoryCurveKeys::of<&MemoryCurve::high_ns>("max_ns", "ns", "the longest"),
 };
 constexpr record::Table kBenchmark{kBenchmarkRows}, kCurve{kCurveRows};
-using M = record::Written<HostMeasurement>;
-using R = measure::HostResult;
+using HostMeasurementKeys = record::Written<HostMeasurement>;
+using measure::HostResult;
 constexpr record::Row kHostRows[] = {
-    M::part<&HostMeasurement::measured>("", kMeasured),
-    M::of<&HostMeasurement::repetitions>("repetitions", "", "requested repetitions of a microbenchmark"),
-    M::of<&HostMeasurement::result, &R::file_system>("file_system", "", "file system of the folder under test"),
-    M::of<&HostMeasurement::result, &R::counters>("counters", "",
-                                                  "why hardware counters are missing; empty: all were read"),
-    M::part<&HostMeasurement::rows>("rows", kBenchmark),
-    M::part(
+    HostMeasurementKeys::part<&HostMeasurement::measured>("", kMeasured),
+    HostMeasurementKeys::of<&HostMeasurement::repetitions>("repetitions", "",
+                                                           "requested repetitions of a microbenchmark"),
+    HostMeasurementKeys::of<&HostMeasurement::result, &HostResult::file_system>("file_system", "",
+                                                                                "file system of the folder under test"),
+    HostMeasurementKeys::of<&HostMeasurement::result, &HostResult::counters>(
+        "counters", "", "why hardware counters are missing; empty: all were read"),
+    HostMeasurementKeys::part<&HostMeasurement::rows>("rows", kBenchmark),
+    HostMeasurementKeys::part(
         "memory", kCurve, [](const HostMeasurement& m) -> const auto& { return m.result.memory; }),
 };
 
@@ -162,7 +167,7 @@ void print(const HostMeasurement& m) {
       result.counters.empty() ? "hardware counters: see the JSON output" : result.counters, Lines(skipped));
 }
 
-int run(const Options& options) {
+int run(const MeasureHostOptions& options) {
   measure::HostConfig config = options.config;
   config.folder = options.folder;
   catch_interrupts();
@@ -197,7 +202,7 @@ constexpr record::Table kMeasureHost{kHostRows};
 void add_measure_host(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& common) {
   App* host = measure.add_subcommand(
       "host", "Measure system calls, exec, memory, files, graphics, network and three applications (Chen et al.)");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MeasureHostOptions>();
   options->common = common;
   host->add_option("--repeats", options->config.repetitions, "Repetitions of each microbenchmark")
       ->type_name("N")

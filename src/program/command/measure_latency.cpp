@@ -220,10 +220,11 @@ struct Stages {
   const measure::StageHistograms* histograms;
   std::uint64_t lost_events;
 };
-using S = record::Written<Stages>;
+using StagesKeys = record::Written<Stages>;
 template <auto Stage>
 constexpr record::Row stage(std::string_view key, std::string_view what) {
-  return S::part(key, kTimes, [](const Stages& s) -> const LogLinearHistogram& { return s.histograms->*Stage; })
+  return StagesKeys::part(key, kTimes,
+                          [](const Stages& s) -> const LogLinearHistogram& { return s.histograms->*Stage; })
       .described_apart(what);
 }
 constexpr record::Row kStagesRows[] = {
@@ -232,31 +233,36 @@ constexpr record::Row kStagesRows[] = {
     stage<&measure::StageHistograms::switched>("switched", "due to switched to thread"),
     stage<&measure::StageHistograms::thread>("thread", "due to thread running"),
     stage<&measure::StageHistograms::softirq>("softirq", "softirq raised to softirq entered"),
-    S::of("unmatched", "", "wake-ups that lack some of their events",
-          [](const Stages& s) { return s.histograms->unmatched; }),
-    S::of<&Stages::lost_events>("lost_events", "", "lost events of the kernel's trace"),
+    StagesKeys::of("unmatched", "", "wake-ups that lack some of their events",
+                   [](const Stages& s) { return s.histograms->unmatched; }),
+    StagesKeys::of<&Stages::lost_events>("lost_events", "", "lost events of the kernel's trace"),
 };
 constexpr record::Table kStagesTable{kStagesRows};
 
-using U = record::Written<UnderLoad>;
-using R = measure::LatencyResult;
+using UnderLoadKeys = record::Written<UnderLoad>;
+using measure::LatencyResult;
 constexpr record::Row kUnderLoadRows[] = {
-    U::of<&UnderLoad::load>("load", "", "load during the measurement"),
-    U::of<&UnderLoad::rounds>("load_rounds", "", "number of its restarts"),
-    U::part("latency", kTimes, [](const UnderLoad& u) -> const LogLinearHistogram& { return u.result.latency; })
+    UnderLoadKeys::of<&UnderLoad::load>("load", "", "load during the measurement"),
+    UnderLoadKeys::of<&UnderLoad::rounds>("load_rounds", "", "number of its restarts"),
+    UnderLoadKeys::part("latency", kTimes,
+                        [](const UnderLoad& u) -> const LogLinearHistogram& { return u.result.latency; })
         .described_apart("latencies"),
-    U::part("own_cost", kTimes, [](const UnderLoad& u) -> const LogLinearHistogram& { return u.result.own_cost; })
+    UnderLoadKeys::part("own_cost", kTimes,
+                        [](const UnderLoad& u) -> const LogLinearHistogram& { return u.result.own_cost; })
         .described_apart("times from wake-up to the next sleep: the cost of the measurement"),
-    U::of<&UnderLoad::result, &R::missed>("missed", "", "wake-ups skipped because an earlier one was late"),
-    U::of<&UnderLoad::result, &R::over_threshold_ns>("over_threshold_us", "us",
-                                                     "latency that ended the measurement; 0: none")
+    UnderLoadKeys::of<&UnderLoad::result, &LatencyResult::missed>("missed", "",
+                                                                  "wake-ups skipped because an earlier one was late"),
+    UnderLoadKeys::of<&UnderLoad::result, &LatencyResult::over_threshold_ns>(
+        "over_threshold_us", "us", "latency that ended the measurement; 0: none")
         .scale(1e-3),
-    U::of<&UnderLoad::result, &R::over_at_ns>("over_at_ns", "ns", "time of that latency, on CLOCK_MONOTONIC"),
-    U::of<&UnderLoad::result, &R::without>("without", "", "missing privileges").absent("there is none"),
-    U::part("stages", kStagesTable,
-            [](const UnderLoad& u) {
-              return u.stages() == nullptr ? std::optional<Stages>() : Stages{u.stages(), u.trace->lost()};
-            }),
+    UnderLoadKeys::of<&UnderLoad::result, &LatencyResult::over_at_ns>("over_at_ns", "ns",
+                                                                      "time of that latency, on CLOCK_MONOTONIC"),
+    UnderLoadKeys::of<&UnderLoad::result, &LatencyResult::without>("without", "", "missing privileges")
+        .absent("there is none"),
+    UnderLoadKeys::part("stages", kStagesTable,
+                        [](const UnderLoad& u) {
+                          return u.stages() == nullptr ? std::optional<Stages>() : Stages{u.stages(), u.trace->lost()};
+                        }),
 };
 constexpr record::Table kUnderLoad{kUnderLoadRows};
 
@@ -267,13 +273,14 @@ struct Latency {
   bool several = false;  ///< loads were requested
   std::span<const UnderLoad> all;
 };
-using L = record::Written<Latency>;
+using LatencyKeys = record::Written<Latency>;
 constexpr record::Row kLatencyRows[] = {
-    L::part<&Latency::measured>("", kMeasured),
-    L::of<&Latency::context>("context", "", "context of the thread"),
-    L::of<&Latency::interval_us>("interval_us", "us", "time between wake-ups"),
-    L::part("", kUnderLoad, [](const Latency& l) { return l.several ? nullptr : &l.all.front(); }).always(),
-    L::part("loads", kUnderLoad, [](const Latency& l) { return l.several ? l.all : std::span<const UnderLoad>(); })
+    LatencyKeys::part<&Latency::measured>("", kMeasured),
+    LatencyKeys::of<&Latency::context>("context", "", "context of the thread"),
+    LatencyKeys::of<&Latency::interval_us>("interval_us", "us", "time between wake-ups"),
+    LatencyKeys::part("", kUnderLoad, [](const Latency& l) { return l.several ? nullptr : &l.all.front(); }).always(),
+    LatencyKeys::part("loads", kUnderLoad,
+                      [](const Latency& l) { return l.several ? l.all : std::span<const UnderLoad>(); })
         .absent_if_0(),
 };
 

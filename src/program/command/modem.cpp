@@ -19,7 +19,7 @@
 namespace offhook::command {
 namespace {
 
-struct Options {
+struct ModemOptions {
   std::vector<std::string> cards;
   std::string tty, tty_group, context = "FIFO 50", out, keep_failed, page;
   int interrupt_priority = 80;
@@ -31,7 +31,7 @@ struct Options {
 
 using Channels = std::vector<std::unique_ptr<Channel>>;
 
-Channels open_channels(const Options& options, const std::shared_ptr<FailedCalls>& failed_calls) {
+Channels open_channels(const ModemOptions& options, const std::shared_ptr<FailedCalls>& failed_calls) {
   const ContextSpec context = ContextSpec::parse(options.context);
   const std::size_t n = options.cards.size();
   Channels channels;
@@ -60,7 +60,7 @@ Channels open_channels(const Options& options, const std::shared_ptr<FailedCalls
   return channels;
 }
 
-std::unique_ptr<measure::KernelRecording> record_kernel(const Options& options) {
+std::unique_ptr<measure::KernelRecording> record_kernel(const ModemOptions& options) {
   if (!options.trace_kernel) return nullptr;
   if (options.out.empty()) throw std::runtime_error("--trace-kernel requires --out DIR");
   return std::make_unique<measure::KernelRecording>(
@@ -78,13 +78,13 @@ void wait_for_terminals(const Channels& channels) {
     poll(nullptr, 0, 10);
 }
 
-void tell(const std::string& news, const Options& options) {
+void tell(const std::string& news, const ModemOptions& options) {
   if (!news.empty()) say(options.json.alone() ? stderr : stdout, "{}\n", Lines(news));
   flush_output();
 }
 
 /// Until the time is over, an interrupt, or the loss of all cards. @return why cards were lost
-std::vector<std::string> serve(const Channels& channels, const Options& options, FailedCalls* failed_calls,
+std::vector<std::string> serve(const Channels& channels, const ModemOptions& options, FailedCalls* failed_calls,
                                measure::KernelRecording* kernel, live_page::LivePage* page) {
   const std::size_t n = channels.size();
   const std::int64_t end = options.seconds > 0 ? monotonic_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;
@@ -117,7 +117,7 @@ std::vector<std::string> serve(const Channels& channels, const Options& options,
   return gone;
 }
 
-void write_results(const Channels& channels, const Options& options) {
+void write_results(const Channels& channels, const ModemOptions& options) {
   const bool several = channels.size() > 1;
   std::vector<const void*> results;
   for (const auto& c : channels) {
@@ -134,7 +134,7 @@ void write_results(const Channels& channels, const Options& options) {
   }
 }
 
-int run(const Options& options) {
+int run(const ModemOptions& options) {
   catch_interrupts();
   const auto failed_calls = options.keep_failed.empty() ? nullptr : std::make_shared<FailedCalls>(options.keep_failed);
   const auto page = open_page(options.page, "offhook modem", options.cards.size(), options.json.alone());
@@ -159,7 +159,7 @@ int run(const Options& options) {
 
 void add_modem(App& app, Action& action) {
   App* sub = app.add_subcommand("modem", "Run a live modem with AT commands on a pseudo-terminal");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ModemOptions>();
   sub->add_option(
          "card", options->cards,
          "unix:PATH (a card of `offhook line`), alsa:NAME, rtp:LOCAL,REMOTE, audiosocket:HOST:PORT, dahdi:CHANNEL, "

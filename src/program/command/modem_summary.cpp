@@ -11,14 +11,16 @@
 namespace offhook::command {
 namespace {
 
-using M = ModemSummary;
-using R = record::Written<M>;
-using T = record::Written<M::Thread>;
+using ModemSummaryKeys = record::Written<ModemSummary>;
+using ThreadKeys = record::Written<ModemSummary::Thread>;
 
 constexpr record::Row kThreadRows[] = {
-    T::of<&M::Thread::yields>("yields", "", "times that the CPU was yielded at preemption points").label("yields"),
-    T::of<&M::Thread::throttles>("throttles", "", "times that the reservation was exhausted").label("throttles"),
-    T::of<&M::Thread::demoted>("demoted", "", "whether the watchdog demoted the thread to normal priority"),
+    ThreadKeys::of<&ModemSummary::Thread::yields>("yields", "", "times that the CPU was yielded at preemption points")
+        .label("yields"),
+    ThreadKeys::of<&ModemSummary::Thread::throttles>("throttles", "", "times that the reservation was exhausted")
+        .label("throttles"),
+    ThreadKeys::of<&ModemSummary::Thread::demoted>("demoted", "",
+                                                   "whether the watchdog demoted the thread to normal priority"),
 };
 constexpr record::Table kThread{kThreadRows};
 
@@ -30,7 +32,7 @@ constexpr record::Row kNetworkRows[] = {
 };
 constexpr record::Table kNetwork{kNetworkRows};
 
-std::optional<Named> network(const M& m) {
+std::optional<Named> network(const ModemSummary& m) {
   if (m.network.empty()) return std::nullopt;
   Named named;
   for (const CardFigure& figure : m.network)
@@ -38,37 +40,49 @@ std::optional<Named> network(const M& m) {
   return named;
 }
 
-constexpr record::Row kRows[] = {
-    R::of<&M::context>("context", "", "context of the service"),
-    R::of<&M::interrupts>("interrupts", "", "interrupts of the card").label("interrupts"),
-    R::of<&M::blocks_served>("blocks_served", "", "blocks served by the pump").label("blocks served"),
-    R::of<&M::blocks_late>("blocks_late", "", "blocks served after their samples were due").label("blocks late"),
-    R::of<&M::samples_late>("samples_late", "samples", "samples that were late"),
-    R::of<&M::samples_filled_in>("samples_filled_in", "samples", "samples replaced by silence")
+constexpr record::Row kModemSummaryRows[] = {
+    ModemSummaryKeys::of<&ModemSummary::context>("context", "", "context of the service"),
+    ModemSummaryKeys::of<&ModemSummary::interrupts>("interrupts", "", "interrupts of the card").label("interrupts"),
+    ModemSummaryKeys::of<&ModemSummary::blocks_served>("blocks_served", "", "blocks served by the pump")
+        .label("blocks served"),
+    ModemSummaryKeys::of<&ModemSummary::blocks_late>("blocks_late", "", "blocks served after their samples were due")
+        .label("blocks late"),
+    ModemSummaryKeys::of<&ModemSummary::samples_late>("samples_late", "samples", "samples that were late"),
+    ModemSummaryKeys::of<&ModemSummary::samples_filled_in>("samples_filled_in", "samples",
+                                                           "samples replaced by silence")
         .label("samples concealed"),
-    R::of<&M::pending_max>("pending_max_samples", "samples", "greatest number that waited for service")
+    ModemSummaryKeys::of<&ModemSummary::pending_max>("pending_max_samples", "samples",
+                                                     "greatest number that waited for service")
         .label("samples pending, max"),
-    R::of<&M::overrun_samples>("overrun_samples", "samples", "received and lost").label("overrun, samples"),
-    R::of<&M::underrun_samples>("underrun_samples", "samples", "missing when due for sending")
+    ModemSummaryKeys::of<&ModemSummary::overrun_samples>("overrun_samples", "samples", "received and lost")
+        .label("overrun, samples"),
+    ModemSummaryKeys::of<&ModemSummary::underrun_samples>("underrun_samples", "samples", "missing when due for sending")
         .label("underrun, samples"),
-    R::part<&M::dispatch>("dispatch_latency", kQuantiles).described_apart("time from interrupt to service"),
-    R::part<&M::service>("service_time", kQuantiles).described_apart("time of the service"),
-    R::part<&M::thread>("", kThread),
-    R::of<&M::sent, &M::Way::bytes>("v42.bytes_sent", "bytes", "bytes of the user"),
-    R::of<&M::sent, &M::Way::octets>("v42.octets_sent", "bytes", "octets of V.42 that carried the user's bytes")
+    ModemSummaryKeys::part<&ModemSummary::dispatch>("dispatch_latency", kQuantiles)
+        .described_apart("time from interrupt to service"),
+    ModemSummaryKeys::part<&ModemSummary::service>("service_time", kQuantiles).described_apart("time of the service"),
+    ModemSummaryKeys::part<&ModemSummary::thread>("", kThread),
+    ModemSummaryKeys::of<&ModemSummary::sent, &ModemSummary::Way::bytes>("v42.bytes_sent", "bytes",
+                                                                         "bytes of the user"),
+    ModemSummaryKeys::of<&ModemSummary::sent, &ModemSummary::Way::octets>(
+        "v42.octets_sent", "bytes", "octets of V.42 that carried the user's bytes")
         .absent("a kernel modem"),
-    R::of<&M::received, &M::Way::bytes>("v42.bytes_received", "bytes", "bytes of the user"),
-    R::of<&M::received, &M::Way::octets>("v42.octets_received", "bytes", "octets of V.42 that carried the user's bytes")
+    ModemSummaryKeys::of<&ModemSummary::received, &ModemSummary::Way::bytes>("v42.bytes_received", "bytes",
+                                                                             "bytes of the user"),
+    ModemSummaryKeys::of<&ModemSummary::received, &ModemSummary::Way::octets>(
+        "v42.octets_received", "bytes", "octets of V.42 that carried the user's bytes")
         .absent("a kernel modem"),
-    R::of<&M::without>("without", "", "missing privileges").absent("there is none"),
-    R::part<&M::host>("host", measure::kHostDescription).described_apart("description of this machine"),
-    R::part("network", kNetwork, [](const M& m) { return network(m); }),
-    R::of<&M::card>("card", "", "address of the card, for a bank").absent_if_0("for one modem"),
+    ModemSummaryKeys::of<&ModemSummary::without>("without", "", "missing privileges").absent("there is none"),
+    ModemSummaryKeys::part<&ModemSummary::host>("host", measure::kHostDescription)
+        .described_apart("description of this machine"),
+    ModemSummaryKeys::part("network", kNetwork, [](const ModemSummary& m) { return network(m); }),
+    ModemSummaryKeys::of<&ModemSummary::card>("card", "", "address of the card, for a bank")
+        .absent_if_0("for one modem"),
 };
 
 }  // namespace
 
-constexpr record::Table kModemSummary{kRows};
+constexpr record::Table kModemSummary{kModemSummaryRows};
 
 void print_summary(const ModemSummary& s) {
   Table table;

@@ -35,7 +35,7 @@ namespace {
 using hostsim::LatencyDistribution;
 using hostsim::Modality;
 
-struct Options {
+struct MttfOptions {
   std::string source, tasks, device, context = "DPC", html, figures;
   TextOutput json, csv;
   std::vector<int> buffers = {2, 3, 4, 6};
@@ -54,24 +54,24 @@ std::string time_text(double seconds) {
 }
 
 /// @param rows  key of the rows for the CSV
-void deliver(const Options& options, const record::Table& table, const void* result, const char* rows) {
+void deliver(const MttfOptions& options, const record::Table& table, const void* result, const char* rows) {
   options.json.write(record::json_text(table, result, 2));
   options.csv.write(record::csv_table(table, result, rows));
   if (!options.html.empty() || !options.figures.empty())
     write_page(mttf_page(table, result), options.html, options.figures);
 }
 
-bool to_people(const Options& options) {
+bool to_people(const MttfOptions& options) {
   return !options.json.alone() && !options.csv.alone();
 }
 
-struct Source {
+struct LatencySource {
   LatencyDistribution latency;
   std::string name;
   double waits_per_s = 0;  ///< duration of the measurement; 0: unknown
 };
 
-Source load_source(const Options& options) {
+LatencySource load_source(const MttfOptions& options) {
   const std::filesystem::path path(options.source);
   const auto text = [&] { return read_file(path, kMostTextBytes); };
   if (path.extension() == ".hgrm")
@@ -136,37 +136,38 @@ struct Cell {
   bool any() const { return run.underruns > 0; }
 };
 
-using C = record::Written<Cell>;
-constexpr record::Row kCellRows[] = {
-    C::of<&Cell::b, &Buffering::buffers>("buffers", "", "number n of buffers"),
-    C::of<&Cell::b, &Buffering::buffer_ms>("buffer_ms", "ms", "length t of a buffer"),
-    C::of<&Cell::b, &Buffering::compute_ms>("compute_ms", "ms", "CPU time per buffer"),
-    C::of<&Cell::b, &Buffering::tolerance_ms>("tolerance_ms", "ms",
-                                              "latency that all buffers together bridge, (n - 1) t"),
-    C::of<&Cell::b, &Buffering::slack_ms>("slack_ms", "ms", "tolerance_ms less compute_ms"),
-    C::of<&Cell::longer_than_slack>("longer_than_slack", "", "share of latencies above the slack, 0 to 1"),
-    C::of("formula_s", "s", "mean time to an underrun, (n - 1) t / longer_than_slack; none: never",
-          [](const Cell& c) { return finite(c.formula_s); })
+using CellKeys = record::Written<Cell>;
+constexpr record::Row kMttfCellRows[] = {
+    CellKeys::of<&Cell::b, &Buffering::buffers>("buffers", "", "number n of buffers"),
+    CellKeys::of<&Cell::b, &Buffering::buffer_ms>("buffer_ms", "ms", "length t of a buffer"),
+    CellKeys::of<&Cell::b, &Buffering::compute_ms>("compute_ms", "ms", "CPU time per buffer"),
+    CellKeys::of<&Cell::b, &Buffering::tolerance_ms>("tolerance_ms", "ms",
+                                                     "latency that all buffers together bridge, (n - 1) t"),
+    CellKeys::of<&Cell::b, &Buffering::slack_ms>("slack_ms", "ms", "tolerance_ms less compute_ms"),
+    CellKeys::of<&Cell::longer_than_slack>("longer_than_slack", "", "share of latencies above the slack, 0 to 1"),
+    CellKeys::of("formula_s", "s", "mean time to an underrun, (n - 1) t / longer_than_slack; none: never",
+                 [](const Cell& c) { return finite(c.formula_s); })
         .or_null(),
-    C::of("every_buffer_s", "s", "mean time to an underrun, t / longer_than_slack; none: never",
-          [](const Cell& c) { return finite(c.every_s); })
+    CellKeys::of("every_buffer_s", "s", "mean time to an underrun, t / longer_than_slack; none: never",
+                 [](const Cell& c) { return finite(c.every_s); })
         .or_null(),
-    C::of("simulated_s", "s", "mean time to an underrun by simulation; none: no underrun",
-          [](const Cell& c) { return c.any() ? std::optional(c.run.mttf_s()) : std::nullopt; })
+    CellKeys::of("simulated_s", "s", "mean time to an underrun by simulation; none: no underrun",
+                 [](const Cell& c) { return c.any() ? std::optional(c.run.mttf_s()) : std::nullopt; })
         .or_null(),
-    C::of("low_s", "s", "lower bound of the mean time, 95 % confidence",
-          [](const Cell& c) { return c.run.mttf_interval_s().low; }),
-    C::of("high_s", "s", "upper bound of the mean time, 95 % confidence; none: unbounded",
-          [](const Cell& c) { return finite(c.run.mttf_interval_s().high); })
+    CellKeys::of("low_s", "s", "lower bound of the mean time, 95 % confidence",
+                 [](const Cell& c) { return c.run.mttf_interval_s().low; }),
+    CellKeys::of("high_s", "s", "upper bound of the mean time, 95 % confidence; none: unbounded",
+                 [](const Cell& c) { return finite(c.run.mttf_interval_s().high); })
         .or_null(),
-    C::of<&Cell::run, &UnderrunRun::underruns>("underruns", "",
-                                               "simulated underruns; consecutive missed buffers count as one"),
-    C::of<&Cell::run, &UnderrunRun::missed>("missed", "",
-                                            "buffers that were not ready when all earlier ones had been played"),
-    C::of("simulated_hours", "h", "simulated time", [](const Cell& c) { return c.run.simulated_s / 3600; }),
-    C::of<&Cell::slots, &SlotsMissed::slot_us>("slot_us", "us", "length of a radio's slot, --slot-us"),
-    C::of<&Cell::slots, &SlotsMissed::ratio>("miss_ratio", "", "share of missed slots, 0 to 1"),
-    C::of<&Cell::slots, &SlotsMissed::at_most>("miss_ratio_at_most", "", "upper bound of that share, 95 % confidence"),
+    CellKeys::of<&Cell::run, &UnderrunRun::underruns>("underruns", "",
+                                                      "simulated underruns; consecutive missed buffers count as one"),
+    CellKeys::of<&Cell::run, &UnderrunRun::missed>("missed", "",
+                                                   "buffers that were not ready when all earlier ones had been played"),
+    CellKeys::of("simulated_hours", "h", "simulated time", [](const Cell& c) { return c.run.simulated_s / 3600; }),
+    CellKeys::of<&Cell::slots, &SlotsMissed::slot_us>("slot_us", "us", "length of a radio's slot, --slot-us"),
+    CellKeys::of<&Cell::slots, &SlotsMissed::ratio>("miss_ratio", "", "share of missed slots, 0 to 1"),
+    CellKeys::of<&Cell::slots, &SlotsMissed::at_most>("miss_ratio_at_most", "",
+                                                      "upper bound of that share, 95 % confidence"),
 };
 
 using Point = std::decay_t<decltype(std::declval<LatencyDistribution>().points()[0])>;
@@ -177,21 +178,23 @@ constexpr record::Row kPointRows[] = {
 constexpr record::Table kPoint{kPointRows};
 
 struct Underruns {
-  Source source;
+  LatencySource source;
   std::vector<Cell> cells;
 };
-using U = record::Written<Underruns>;
+using UnderrunsKeys = record::Written<Underruns>;
 constexpr record::Row kUnderrunRows[] = {
-    U::of<&Underruns::source, &Source::name>("source", "", "host and context, or the file"),
-    U::of<&Underruns::source, &Source::latency, &LatencyDistribution::mean_ms>("mean_ms", "ms", "mean latency"),
-    U::of<&Underruns::source, &Source::latency, &LatencyDistribution::worst_ms>("worst_ms", "ms", "worst latency"),
-    U::part(
+    UnderrunsKeys::of<&Underruns::source, &LatencySource::name>("source", "", "host and context, or the file"),
+    UnderrunsKeys::of<&Underruns::source, &LatencySource::latency, &LatencyDistribution::mean_ms>("mean_ms", "ms",
+                                                                                                  "mean latency"),
+    UnderrunsKeys::of<&Underruns::source, &LatencySource::latency, &LatencyDistribution::worst_ms>("worst_ms", "ms",
+                                                                                                   "worst latency"),
+    UnderrunsKeys::part(
         "points", kPoint, [](const Underruns& u) -> const auto& { return u.source.latency.points(); }),
-    U::part<&Underruns::cells>("bufferings", kMttfCell),
+    UnderrunsKeys::part<&Underruns::cells>("bufferings", kMttfCell),
 };
 
 /// Simulates every cell. @return false if interrupted
-bool simulate(const Options& options, const LatencyDistribution& latency, std::vector<Cell>& cells) {
+bool simulate(const MttfOptions& options, const LatencyDistribution& latency, std::vector<Cell>& cells) {
   catch_interrupts();
   Progress progress("mttf", options.quiet ? Progress::Style::kQuiet : Progress::Style::kAuto);
   std::atomic<std::size_t> done{0};
@@ -211,7 +214,7 @@ bool simulate(const Options& options, const LatencyDistribution& latency, std::v
 }
 
 /// The bufferings to try: the device's own, or those of the options.
-std::vector<Cell> bufferings(const Options& options) {
+std::vector<Cell> bufferings(const MttfOptions& options) {
   std::vector<Cell> cells;
   if (!options.device.empty()) {
     const hostsim::SoftDevice d = config::load_device(options.device);
@@ -250,7 +253,7 @@ void print_slots(const std::vector<Cell>& cells, double slot_us) {
 }
 
 /// The measurement of the source, if it has few points.
-void print_source(const Source& source) {
+void print_source(const LatencySource& source) {
   const LatencyDistribution& latency = source.latency;
   say("{}: mean {:.3g} ms, worst {:.4g} ms\n\n", source.name, latency.mean_ms(), latency.worst_ms());
   if (source.waits_per_s <= 0 || latency.points().size() >= 10) return;
@@ -285,7 +288,7 @@ void print_cells(const std::vector<Cell>& cells) {
       "longest measured latency.\n");
 }
 
-int run_buffers(const Options& options) {
+int run_buffers(const MttfOptions& options) {
   Underruns result{load_source(options), bufferings(options)};
   for (const Cell& cell : result.cells) {
     if (options.slot_us > 0 && 1e3 * cell.b.buffer_ms > options.slot_us)
@@ -332,35 +335,36 @@ struct Tasks {
   std::vector<Task> tasks{};
 };
 
-using T = record::Written<Task>;
+using TaskKeys = record::Written<Task>;
 constexpr record::Row kTaskRows[] = {
-    T::of<&Task::computation, &Computation::name>("name", "", "name in the file"),
-    T::of<&Task::computation, &Computation::interval_s>("permitted_interval_s", "s",
-                                                        "shortest permitted time between drops"),
-    T::of<&Task::time, &ResponseTime::worst_latency_ms>("worst_latency_ms", "ms",
-                                                        "longest latency at the permitted rate"),
-    T::of<&Task::time, &ResponseTime::beyond_data>("beyond_measurement", "",
-                                                   "whether that rate is rarer than the measurement could show"),
-    T::of<&Task::time, &ResponseTime::mean_latency_ms>("mean_latency_ms", "ms", "mean latency"),
-    T::of<&Task::time, &ResponseTime::pseudo_worst_ms>(
+    TaskKeys::of<&Task::computation, &Computation::name>("name", "", "name in the file"),
+    TaskKeys::of<&Task::computation, &Computation::interval_s>("permitted_interval_s", "s",
+                                                               "shortest permitted time between drops"),
+    TaskKeys::of<&Task::time, &ResponseTime::worst_latency_ms>("worst_latency_ms", "ms",
+                                                               "longest latency at the permitted rate"),
+    TaskKeys::of<&Task::time, &ResponseTime::beyond_data>("beyond_measurement", "",
+                                                          "whether that rate is rarer than the measurement could show"),
+    TaskKeys::of<&Task::time, &ResponseTime::mean_latency_ms>("mean_latency_ms", "ms", "mean latency"),
+    TaskKeys::of<&Task::time, &ResponseTime::pseudo_worst_ms>(
         "pseudo_worst_ms", "ms", "release jitter, (W + (m - 1) A) / m of worst W, mean A and m buffers"),
-    T::of<&Task::time, &ResponseTime::blocking_ms>("blocking_ms", "ms",
-                                                   "longest time that a computation of lower priority keeps the CPU"),
-    T::of("response_ms", "ms", "longest response; none: unbounded",
-          [](const Task& t) { return finite(t.time.response_ms); })
+    TaskKeys::of<&Task::time, &ResponseTime::blocking_ms>(
+        "blocking_ms", "ms", "longest time that a computation of lower priority keeps the CPU"),
+    TaskKeys::of("response_ms", "ms", "longest response; none: unbounded",
+                 [](const Task& t) { return finite(t.time.response_ms); })
         .or_null(),
-    T::of<&Task::computation, &Computation::period_ms>("period_ms", "ms", "period of the computation"),
-    T::of<&Task::time, &ResponseTime::schedulable>("schedulable", "", "whether the response is within the period"),
-    T::of<&Task::run, &DeadlineRun::jobs>("jobs", "", "simulated jobs"),
-    T::of<&Task::run, &DeadlineRun::missed>("missed", "", "jobs that missed their deadline"),
-    T::of<&Task::run, &DeadlineRun::drops>("drops", "", "runs of consecutive missed jobs"),
-    T::of<&Task::run, &DeadlineRun::longest_ms>("longest_ms", "ms", "longest response in the simulation"),
-    T::of("drop_interval_low_s", "s", "lower bound of the mean time between drops, 95 % confidence",
-          [](const Task& t) { return t.drop_interval_s().low; }),
-    T::of("drop_interval_high_s", "s", "upper bound of that time; none: unbounded",
-          [](const Task& t) { return finite(t.drop_interval_s().high); })
+    TaskKeys::of<&Task::computation, &Computation::period_ms>("period_ms", "ms", "period of the computation"),
+    TaskKeys::of<&Task::time, &ResponseTime::schedulable>("schedulable", "",
+                                                          "whether the response is within the period"),
+    TaskKeys::of<&Task::run, &DeadlineRun::jobs>("jobs", "", "simulated jobs"),
+    TaskKeys::of<&Task::run, &DeadlineRun::missed>("missed", "", "jobs that missed their deadline"),
+    TaskKeys::of<&Task::run, &DeadlineRun::drops>("drops", "", "runs of consecutive missed jobs"),
+    TaskKeys::of<&Task::run, &DeadlineRun::longest_ms>("longest_ms", "ms", "longest response in the simulation"),
+    TaskKeys::of("drop_interval_low_s", "s", "lower bound of the mean time between drops, 95 % confidence",
+                 [](const Task& t) { return t.drop_interval_s().low; }),
+    TaskKeys::of("drop_interval_high_s", "s", "upper bound of that time; none: unbounded",
+                 [](const Task& t) { return finite(t.drop_interval_s().high); })
         .or_null(),
-    T::of<&Task::verdict>("simulation", "", "meets it, fails or undecided, against permitted_interval_s"),
+    TaskKeys::of<&Task::verdict>("simulation", "", "meets it, fails or undecided, against permitted_interval_s"),
 };
 constexpr record::Row kTasksRows[] = {
     record::Written<Tasks>::of<&Tasks::host>("host", "", "name of the host"),
@@ -368,7 +372,7 @@ constexpr record::Row kTasksRows[] = {
     record::Written<Tasks>::part<&Tasks::tasks>("computations", kMttfTask),
 };
 
-void print_tasks(const Options& options, const Tasks& result) {
+void print_tasks(const MttfOptions& options, const Tasks& result) {
   Table table;
   table.column("computation", Table::Align::kLeft);
   for (const char* title : {"permitted", "worst, ms", "pseudo worst, ms", "blocking, ms", "response, ms", "period, ms"})
@@ -391,7 +395,7 @@ void print_tasks(const Options& options, const Tasks& result) {
   if (beyond) say("* rarer than the measurement could show: the longest latency that was measured\n");
 }
 
-int run_tasks(const Options& options) {
+int run_tasks(const MttfOptions& options) {
   const config::ComputationFile file = config::read_computations(config::Document::read_file(options.tasks));
   const hostsim::HostLatencies host = config::load_latencies(file.host, file.virus_scanner || options.virus_scanner);
   std::vector<ResponseTime> times;
@@ -419,7 +423,7 @@ int run_tasks(const Options& options) {
   return kOk;
 }
 
-int run(const Options& options) {
+int run(const MttfOptions& options) {
   if (options.tasks.empty() == options.source.empty())
     throw config::Error("expected either a host or histogram file, or --tasks FILE");
   expect_one_alone({&options.json, &options.csv});
@@ -427,7 +431,7 @@ int run(const Options& options) {
   return options.tasks.empty() ? run_buffers(options) : run_tasks(options);
 }
 
-void add_outputs(App& sub, Options& options) {
+void add_outputs(App& sub, MttfOptions& options) {
   add_text_output(sub, kJsonOption, options.json, "All results as JSON");
   add_text_output(sub, kCsvOption, options.csv, "Table as CSV");
   sub.add_option("--html", options.html, "Write a page: times to an underrun by number and length of buffers")
@@ -438,11 +442,11 @@ void add_outputs(App& sub, Options& options) {
 
 }  // namespace
 
-constexpr record::Table kMttfCell{kCellRows}, kMttf{kUnderrunRows}, kMttfTask{kTaskRows}, kMttfTasks{kTasksRows};
+constexpr record::Table kMttfCell{kMttfCellRows}, kMttf{kUnderrunRows}, kMttfTask{kTaskRows}, kMttfTasks{kTasksRows};
 
 void add_mttf(App& app, Action& action) {
   App* sub = app.add_subcommand("mttf", "Compute the mean time to a buffer underrun on a host with measured latencies");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MttfOptions>();
   sub->add_option("source", options->source, "Host with latencies (win98-games), or a histogram: .hgrm or .csv")
       ->type_name("HOST|FILE");
   sub->add_option(

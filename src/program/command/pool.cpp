@@ -45,7 +45,7 @@ constexpr std::int64_t kDrainMs = 100;       // between two reads of a line's ev
 constexpr std::int64_t kLastMs = 1000;       // time for a server's last octets to leave the modem
 constexpr std::int64_t kKillAfterMs = 5000;  // limit for a program that ignores the hang-up
 
-struct Options {
+struct PoolOptions {
   std::string address, tty, exec, tcp, log, allow, page, context = "FIFO 50";
   int lines = 0, per_caller = 2, per_minute = 10, interrupt_priority = 80;
   double seconds = 0;
@@ -73,7 +73,7 @@ std::string safe_word(std::string_view text) {
 
 /// Resources that all lines use.
 struct Shared {
-  const Options& options;
+  const PoolOptions& options;
   PoolTrunk& trunk;
   CallLogFolder* logs;                    ///< null: none
   std::optional<InternetAddress> server;  ///< the program of each call
@@ -248,7 +248,7 @@ class PoolLine {
   void start_program();
 
   std::size_t number_;
-  const Options& options_;
+  const PoolOptions& options_;
   PoolTrunk& trunk_;
   std::optional<InternetAddress> server_;
   std::optional<CallLog> log_;
@@ -322,7 +322,7 @@ void PoolLine::start_program() {
 }
 
 /// Runs until no more calls are accepted and none is in progress.
-void serve(const std::vector<std::unique_ptr<PoolLine>>& lines, PoolTrunk& trunk, const Options& options,
+void serve(const std::vector<std::unique_ptr<PoolLine>>& lines, PoolTrunk& trunk, const PoolOptions& options,
            live_page::LivePage* page, const std::function<std::string(const std::string& caller)>& refusal) {
   const std::int64_t end = options.seconds > 0 ? monotonic_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;
   bool draining = false;
@@ -354,7 +354,7 @@ void serve(const std::vector<std::unique_ptr<PoolLine>>& lines, PoolTrunk& trunk
   }
 }
 
-int run(const Options& options) {
+int run(const PoolOptions& options) {
   PoolAdmission admission(options.allow, options.per_caller, options.per_minute);
   catch_interrupts();
   const std::unique_ptr<PoolTrunk> trunk =
@@ -393,7 +393,7 @@ void add_pool(App& app, Action& action) {
   App* sub = app.add_subcommand(
       "pool",
       "Answer many calls at once on a SIP account, an AudioSocket port or DAHDI channels, and run a program for each");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PoolOptions>();
   sub->add_option(
          "account", options->address,
          "sip:USER@HOST or audiosocket:HOST:PORT,listen with the options of `offhook modem`, or DAHDI channels: "

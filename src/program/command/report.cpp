@@ -13,20 +13,21 @@
 namespace offhook::command {
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::string in, html, figures;
   TextOutput json;
 };
 
-struct Made {
+struct MadePage {
   std::string page;
 };
 
-constexpr record::Row kRows[] = {record::Written<Made>::of<&Made::page>("report", "", "path of the page")};
+constexpr record::Row kReportRows[] = {
+    record::Written<MadePage>::of<&MadePage::page>("report", "", "path of the page")};
 
-int report(const Options& options) {
+int report(const ReportOptions& options) {
   const std::filesystem::path in = options.in;
-  const Made made{is_sweep_folder(in) ? report_sweep(in, options.html) : report_run(in, options.html)};
+  const MadePage made{is_sweep_folder(in) ? report_sweep(in, options.html) : report_run(in, options.html)};
   write_figures(made.page, options.figures);
   options.json.write(record::json_text(kReport, &made));
   if (!options.json.alone()) say("{}\n", made.page);
@@ -35,11 +36,11 @@ int report(const Options& options) {
 
 }  // namespace
 
-constexpr record::Table kReport{kRows};
+constexpr record::Table kReport{kReportRows};
 
 void add_report(App& app, Action& action) {
   App* sub = app.add_subcommand("report", "Regenerate the report of a run, a sweep or an event log");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportOptions>();
   sub->add_option("input", options->in, "Output folder of a run or a sweep, or an event log")
       ->required()
       ->type_name("DIR_OR_LOG");

@@ -26,7 +26,7 @@ namespace {
 using reproduce::ClaimResult;
 using Claims = std::vector<ClaimResult>;
 
-struct Options {
+struct ReproduceOptions {
   std::vector<std::string> names;
   std::vector<std::string> perturb;
   std::size_t sensitivity = 0, held_out = 0;
@@ -89,7 +89,7 @@ std::string to_text(const ClaimResult& claim) {
 }
 
 /// @return nothing if interrupted
-std::optional<reproduce::Sensitivity> scan(const Options& options) {
+std::optional<reproduce::Sensitivity> scan(const ReproduceOptions& options) {
   const reproduce::Published table = reproduce::load_published("jones.table3");
   Progress progress("sensitivity", options.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
   const reproduce::ClaimProgress show = [&](double share, const std::string& detail) {
@@ -108,7 +108,7 @@ std::optional<reproduce::Sensitivity> scan(const Options& options) {
 
 /// The fitted constants, found again with Table 3. Everything after that is run with them.
 /// @return nothing if interrupted
-std::optional<reproduce::Calibration> hold_out(Options& options) {
+std::optional<reproduce::Calibration> hold_out(ReproduceOptions& options) {
   const reproduce::Published table = reproduce::load_published("jones.table3");
   Progress progress("calibration", options.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
   const reproduce::ClaimProgress show = [&](double share, const std::string& detail) {
@@ -133,7 +133,8 @@ struct Made {
 
 /// Reuses the results of an earlier run with the same settings in `folder`. Runs the other claims until interrupted,
 /// and stores each when it is done.
-Made make_claims(const std::vector<reproduce::Claim>& claims, const Options& options, const OutputFolder& folder) {
+Made make_claims(const std::vector<reproduce::Claim>& claims, const ReproduceOptions& options,
+                 const OutputFolder& folder) {
   const std::string identity = reproduce::identity(options.settings);
   std::vector<std::optional<ClaimResult>> results;
   double work = 0, done = 0;
@@ -169,9 +170,9 @@ Made make_claims(const std::vector<reproduce::Claim>& claims, const Options& opt
 
 /// The same claims without the perturbation, and its effect. @return nothing if interrupted
 std::optional<reproduce::Effect> effect_of_perturbation(const std::vector<reproduce::Claim>& claims,
-                                                        const Options& options, const OutputFolder& folder,
+                                                        const ReproduceOptions& options, const OutputFolder& folder,
                                                         const Claims& perturbed) {
-  Options plain = options;
+  ReproduceOptions plain = options;
   plain.settings.perturbation = {};
   const Made before = make_claims(claims, plain, folder.sub("unperturbed"));
   if (interrupted()) return std::nullopt;
@@ -179,7 +180,7 @@ std::optional<reproduce::Effect> effect_of_perturbation(const std::vector<reprod
 }
 
 /// Writes results.json, results.csv and the page, and the first two again if requested.
-void write_results(const OutputFolder& folder, const reproduce::Results& results, const Options& options) {
+void write_results(const OutputFolder& folder, const reproduce::Results& results, const ReproduceOptions& options) {
   const std::string json = record::json_text(reproduce::kResults, &results, 1) + "\n";
   const std::string csv = reproduce::to_csv(results.claims);
   folder.write("results.json", json);
@@ -199,7 +200,7 @@ void print(const reproduce::Results& results) {
     say("a mandatory claim was not reproduced: {}\n", fmt::format("{}", fmt::join(short_of, ", ")));
 }
 
-int run(Options options) {
+int run(ReproduceOptions options) {
   expect_one_alone({&options.json, &options.csv});
   try {
     options.settings.perturbation = reproduce::Perturbation::parse(options.perturb);
@@ -253,7 +254,7 @@ int run(Options options) {
 
 void add_reproduce(App& app, Action& action) {
   App* sub = app.add_subcommand("reproduce", "Reproduce published results and compare");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReproduceOptions>();
   sub->add_option("id", options->names,
                   "Claims, figures or tables, such as jones, jones.table3 or jones.fig7 (default: all)")
       ->type_name("ID");

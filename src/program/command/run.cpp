@@ -27,14 +27,14 @@
 namespace offhook::command {
 namespace {
 
-struct Options {
+struct RunOptions {
   std::string scenario, file, out, context, far_end, expect, host, figures, reference = "auto";
   std::optional<std::uint64_t> seed;
   std::vector<std::string> set;
   TextOutput json;
 };
 
-hostsim::Scenario scenario_of(const Options& options) {
+hostsim::Scenario scenario_of(const RunOptions& options) {
   config::ScenarioBuilder builder;
   if (!options.host.empty()) builder.set(kKernelHost);
   builder.apply_file(options.scenario);
@@ -150,7 +150,7 @@ std::span<const std::uint8_t> octets(const std::string& s) {
 
 /// The same call in INT, under the same load: "on time" is relative to INT's time. Without a loss, the far end received
 /// the signal of INT, so a comparison is useless. @return none if it is not needed or not possible
-std::optional<CallOutcome> reference_call(const Options& options, const hostsim::Scenario& scenario,
+std::optional<CallOutcome> reference_call(const RunOptions& options, const hostsim::Scenario& scenario,
                                           const CallRunner& runner, const CallOutcome& outcome) {
   const std::optional<hostsim::Scenario> in_int = sweep::reference_of(scenario);
   const bool possible = in_int && options.far_end.empty() && !outcome.stopped;
@@ -185,7 +185,7 @@ void note_replaced(const OutputFolder& folder, const hostsim::Scenario& scenario
         keys);
 }
 
-int run(const Options& options) {
+int run(const RunOptions& options) {
   hostsim::Scenario scenario = scenario_of(options);
   std::unique_ptr<KernelDevice> device;  // null: the host is simulated
   if (!options.host.empty()) {
@@ -251,7 +251,7 @@ int run(const Options& options) {
 
 void add_run(App& app, Action& action) {
   App* sub = app.add_subcommand("run", "Run one call that transfers a file, in one context");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   sub->add_option("scenario", options->scenario, "Scenario file (keys: offhook help keys scenario)")
       ->required()
       ->type_name("SCENARIO.toml");

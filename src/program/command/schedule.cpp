@@ -19,12 +19,12 @@
 namespace offhook::command {
 namespace {
 
-struct Options {
+struct ScheduleOptions {
   std::string system, html, figures;
   TextOutput csv, json;
 };
 
-double us(schedule::Ns ns) {
+double us_of(schedule::Ns ns) {
   return static_cast<double>(ns) * 1e-3;
 }
 
@@ -39,10 +39,10 @@ nlohmann::json entities_json(const schedule::ScheduleResult& result) {
                    {"released", f.released},
                    {"completed", f.completed},
                    {"misses", f.misses},
-                   {"response_min_us", response(us(f.response_min))},
-                   {"response_mean_us", response(us(f.response_sum) / static_cast<double>(f.completed))},
-                   {"response_max_us", response(us(f.response_max))},
-                   {"cpu_us", us(f.cpu)}});
+                   {"response_min_us", response(us_of(f.response_min))},
+                   {"response_mean_us", response(us_of(f.response_sum) / static_cast<double>(f.completed))},
+                   {"response_max_us", response(us_of(f.response_max))},
+                   {"cpu_us", us_of(f.cpu)}});
   }
   return out;
 }
@@ -55,24 +55,24 @@ std::string schedule_page(const std::string& title, const schedule::ScheduleResu
     misses += f.misses;
     busy += f.cpu;
   }
-  const double horizon = us(result.system.horizon);
+  const double horizon = us_of(result.system.horizon);
   nlohmann::json data =
       page_head("schedule", title, misses == 0 ? "sufficient" : "insufficient",
                 misses == 0 ? "No deadline was missed." : fmt::format("{} deadlines were missed.", misses),
                 {fmt::format("{} entities, {:g} ms, CPU used for {:.1f} % of the time.", result.entities.size(),
-                             horizon * 1e-3, 100 * us(busy) / horizon)});
+                             horizon * 1e-3, 100 * us_of(busy) / horizon)});
   data["entities"] = entities_json(result);
   data["horizon_us"] = horizon;
   data["cut"] = gantt.cut;
-  data["shown_us"] = gantt.cut ? us(gantt.segments.back().end) : horizon;
+  data["shown_us"] = gantt.cut ? us_of(gantt.segments.back().end) : horizon;
   data["segments"] = nlohmann::json::array();
-  for (const auto& s : gantt.segments) data["segments"].push_back({us(s.begin), us(s.end), s.entity});
+  for (const auto& s : gantt.segments) data["segments"].push_back({us_of(s.begin), us_of(s.end), s.entity});
   data["misses"] = nlohmann::json::array();
-  for (const auto& m : gantt.misses) data["misses"].push_back({us(m.time), m.entity});
+  for (const auto& m : gantt.misses) data["misses"].push_back({us_of(m.time), m.entity});
   return page_around(title + " - Offhook", data);
 }
 
-int run(const Options& options) {
+int run(const ScheduleOptions& options) {
   const std::string text = read_file(options.system, kMostTextBytes);
   const schedule::System system = schedule::parse_system(text, options.system);
   expect_one_alone({&options.csv, &options.json});
@@ -98,7 +98,7 @@ int run(const Options& options) {
 
 void add_schedule(App& app, Action& action) {
   App* sub = app.add_subcommand("schedule", "Simulate a system of interrupts, DPCs and threads, without a modem");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ScheduleOptions>();
   sub->add_option("system", options->system, "System description in JSON")->required()->type_name("SYSTEM.json");
   add_text_output(*sub, kCsvOption, options->csv,
                   "Write every event as CSV (time_ns,cpu,entity,event); the default, unless a page or --json without a "

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct SweepOptions {
   std::string grid, out, shard, figures;
   std::uint32_t shards = 0;
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
@@ -34,12 +34,12 @@ struct Options {
   bool quiet() const { return json.alone() || csv.alone(); }
 };
 
-fs::path folder_of(const Options& options) {
+fs::path folder_of(const SweepOptions& options) {
   return options.out.empty() ? fs::path("out") / fs::path(options.grid).stem() : fs::path(options.out);
 }
 
 /// The grid's plan in its folder: created now, or left there by an earlier start of the same sweep.
-sweep::Plan place_plan(const Options& options, const OutputFolder& output) {
+sweep::Plan place_plan(const SweepOptions& options, const OutputFolder& output) {
   const fs::path& folder = output.path();
   sweep::Plan plan = sweep::read_grid(options.grid, options.shards);
   if (is_sweep_folder(folder)) {
@@ -59,7 +59,7 @@ sweep::Plan place_plan(const Options& options, const OutputFolder& output) {
 }
 
 bool run_shards(const OutputFolder& folder, const sweep::Plan& plan, const std::vector<std::uint32_t>& shards,
-                const Options& options) {
+                const SweepOptions& options) {
   std::size_t runs = 0;
   for (const std::uint32_t shard : shards) runs += plan.last_run(shard) - plan.first_run(shard);
   Progress progress(plan.name, options.quiet() ? Progress::Style::kQuiet : Progress::Style::kAuto);
@@ -91,36 +91,36 @@ struct ShardDone {
   bool was_done = false;
 };
 
-using P = record::Written<Printed>;
+using PrintedKeys = record::Written<Printed>;
 constexpr record::Row kPrintedRows[] = {
-    P::of<&Printed::results>("results", "", "file of all results"),
-    P::of<&Printed::report>("report", "", "path of the page"),
-    P::of("runs", "", "total number of runs", [](const Printed& p) { return p.plan.runs(); }),
-    P::of("left_out", "", "combinations whose reservation cannot be admitted",
-          [](const Printed& p) { return p.plan.left_out; }),
-    P::part("cells", sweep::kSweepVerdict, [](const Printed& p) { return p.cells; }),
+    PrintedKeys::of<&Printed::results>("results", "", "file of all results"),
+    PrintedKeys::of<&Printed::report>("report", "", "path of the page"),
+    PrintedKeys::of("runs", "", "total number of runs", [](const Printed& p) { return p.plan.runs(); }),
+    PrintedKeys::of("left_out", "", "combinations whose reservation cannot be admitted",
+                    [](const Printed& p) { return p.plan.left_out; }),
+    PrintedKeys::part("cells", sweep::kSweepVerdict, [](const Printed& p) { return p.cells; }),
 };
-using L = record::Written<Planned>;
+using PlannedKeys = record::Written<Planned>;
 constexpr record::Row kPlannedRows[] = {
-    L::of("plan", "", "hash of the plan", [](const Planned& p) { return p.plan.hash(); }),
-    L::of<&Planned::folder>("folder", "", "folder of the plan"),
-    L::of<&Planned::slurm>("slurm", "", "script of the Slurm job array"),
-    L::of("shards", "", "shards of the plan", [](const Planned& p) { return p.plan.shards; }),
-    L::of("cells", "", "cells of the sweep", [](const Planned& p) { return p.plan.cells.size(); }),
-    L::of("runs", "", "total number of runs", [](const Planned& p) { return p.plan.runs(); }),
-    L::of("left_out", "", "combinations whose reservation cannot be admitted",
-          [](const Planned& p) { return p.plan.left_out; }),
+    PlannedKeys::of("plan", "", "hash of the plan", [](const Planned& p) { return p.plan.hash(); }),
+    PlannedKeys::of<&Planned::folder>("folder", "", "folder of the plan"),
+    PlannedKeys::of<&Planned::slurm>("slurm", "", "script of the Slurm job array"),
+    PlannedKeys::of("shards", "", "shards of the plan", [](const Planned& p) { return p.plan.shards; }),
+    PlannedKeys::of("cells", "", "cells of the sweep", [](const Planned& p) { return p.plan.cells.size(); }),
+    PlannedKeys::of("runs", "", "total number of runs", [](const Planned& p) { return p.plan.runs(); }),
+    PlannedKeys::of("left_out", "", "combinations whose reservation cannot be admitted",
+                    [](const Planned& p) { return p.plan.left_out; }),
 };
-using S = record::Written<ShardDone>;
+using ShardDoneKeys = record::Written<ShardDone>;
 constexpr record::Row kShardRows[] = {
-    S::of<&ShardDone::shard>("shard", "", "I of I/N"),
-    S::of<&ShardDone::of>("of", "", "N of I/N"),
-    S::of<&ShardDone::file>("file", "", "output file of the shard"),
-    S::of<&ShardDone::was_done>("was_done", "", "whether an earlier run had already completed the shard"),
+    ShardDoneKeys::of<&ShardDone::shard>("shard", "", "I of I/N"),
+    ShardDoneKeys::of<&ShardDone::of>("of", "", "N of I/N"),
+    ShardDoneKeys::of<&ShardDone::file>("file", "", "output file of the shard"),
+    ShardDoneKeys::of<&ShardDone::was_done>("was_done", "", "whether an earlier run had already completed the shard"),
 };
 
 void print_results(const sweep::Plan& plan, const std::vector<sweep::CellResult>& cells, const fs::path& folder,
-                   const Options& options) {
+                   const SweepOptions& options) {
   write_figures(folder / kReportName, options.figures);
   if (options.csv.asked()) options.csv.write(read_file(folder / "results.csv"));
   const Printed printed{(folder / "results.json").string(), (folder / kReportName).string(), plan, cells};
@@ -154,7 +154,7 @@ std::vector<std::uint32_t> all_shards(const sweep::Plan& plan) {
   return shards;
 }
 
-int whole_sweep(const Options& options) {
+int whole_sweep(const SweepOptions& options) {
   const OutputFolder output(folder_of(options));
   const fs::path& folder = output.path();
   const sweep::Plan plan = place_plan(options, output);
@@ -167,7 +167,7 @@ int whole_sweep(const Options& options) {
   return kOk;
 }
 
-int plan_sweep(const Options& options) {
+int plan_sweep(const SweepOptions& options) {
   const OutputFolder output(folder_of(options));
   const fs::path& folder = output.path();
   const sweep::Plan plan = place_plan(options, output);
@@ -184,7 +184,7 @@ int plan_sweep(const Options& options) {
   return kOk;
 }
 
-int run_shard(const Options& options) {
+int run_shard(const SweepOptions& options) {
   const sweep::Plan plan = load_plan(options.out);
   std::uint32_t shard = 0, of = 0;
   const char* end = options.shard.data() + options.shard.size();
@@ -204,32 +204,32 @@ int run_shard(const Options& options) {
   return kOk;
 }
 
-int merge(const Options& options) {
+int merge(const SweepOptions& options) {
   const sweep::Plan plan = load_plan(options.out);
   print_results(plan, merge_sweep(OutputFolder(options.out), plan), options.out, options);
   return kOk;
 }
 
-void add_grid(App& to, Options& options) {
+void add_grid(App& to, SweepOptions& options) {
   to.add_option("grid", options.grid, "The grid: base scenario, axes, repeats")->type_name("GRID.toml");
   to.add_option("-o,--out", options.out, "Output folder (default: out/GRID)")->type_name("DIR");
 }
-void add_plan_folder(App& to, Options& options) {
+void add_plan_folder(App& to, SweepOptions& options) {
   to.add_option("folder", options.out, "Folder with the plan")->required()->type_name("DIR");
 }
-void add_threads(App& to, Options& options) {
+void add_threads(App& to, SweepOptions& options) {
   to.add_option("--threads", options.threads, "Number of parallel runs (default: all cores); does not affect results")
       ->type_name("N")
       ->check(in_range(1u, 1024u));
 }
-void add_results(App& to, Options& options) {
+void add_results(App& to, SweepOptions& options) {
   add_text_output(to, kJsonOption, options.json, "Results as JSON");
 }
-void add_rows(App& to, Options& options) {
+void add_rows(App& to, SweepOptions& options) {
   add_text_output(to, kCsvOption, options.csv, "Runs as CSV");
 }
 
-void add_plan(App& sub, const std::shared_ptr<Options>& options, Action& action) {
+void add_plan(App& sub, const std::shared_ptr<SweepOptions>& options, Action& action) {
   App* plan =
       sub.add_subcommand("plan", "Split a sweep into shards that run on any machine; slurm.sh is a Slurm job array");
   add_grid(*plan, *options);
@@ -243,7 +243,7 @@ void add_plan(App& sub, const std::shared_ptr<Options>& options, Action& action)
   plan->final_callback([&action, options] { action = [options] { return plan_sweep(*options); }; });
 }
 
-void add_run(App& sub, const std::shared_ptr<Options>& options, Action& action) {
+void add_run(App& sub, const std::shared_ptr<SweepOptions>& options, Action& action) {
   App* run = sub.add_subcommand("run", "Run one shard of a plan (safe to repeat)");
   add_plan_folder(*run, *options);
   run->add_option("--shard", options->shard, "Shard I of N")->required()->type_name("I/N");
@@ -253,7 +253,7 @@ void add_run(App& sub, const std::shared_ptr<Options>& options, Action& action) 
   run->final_callback([&action, options] { action = [options] { return run_shard(*options); }; });
 }
 
-void add_merge(App& sub, const std::shared_ptr<Options>& options, Action& action) {
+void add_merge(App& sub, const std::shared_ptr<SweepOptions>& options, Action& action) {
   App* merged = sub.add_subcommand("merge", "Merge the shards; the result is identical to an undivided sweep");
   add_plan_folder(*merged, *options);
   add_results(*merged, *options);
@@ -274,7 +274,7 @@ constexpr record::Table kSweepPrinted{kPrintedRows}, kSweepPlanned{kPlannedRows}
 
 void add_sweep(App& app, Action& action) {
   App* sub = app.add_subcommand("sweep", "Run a grid of scenarios in parallel (resumable)");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SweepOptions>();
   add_grid(*sub, *options);
   add_threads(*sub, *options);
   add_results(*sub, *options);

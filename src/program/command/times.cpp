@@ -7,7 +7,7 @@ namespace offhook::command {
 namespace {
 
 using Histogram = LogLinearHistogram;
-using H = record::Written<Histogram>;
+using HistogramKeys = record::Written<Histogram>;
 
 double us(std::uint64_t ns) {
   return static_cast<double>(ns) * 1e-3;
@@ -20,25 +20,29 @@ record::Value bars(const Histogram& h) {
 }
 
 constexpr record::Row kTimesRows[] = {
-    H::of("unit", "", "unit of the times: us", [](const Histogram&) { return "us"; }),
-    H::of<&Histogram::count>("count", "", "number of times"),
-    H::of("min", "us", "shortest", [](const Histogram& h) { return us(h.min()); }),
-    H::of("mean", "us", "mean", [](const Histogram& h) { return h.mean() * 1e-3; }),
-    H::of("p50", "us", "median", [](const Histogram& h) { return us(h.quantile(0.5)); }),
-    H::of("p99", "us", "not exceeded by 99 %", [](const Histogram& h) { return us(h.quantile(0.99)); }),
-    H::of("p99.9", "us", "not exceeded by 99.9 %", [](const Histogram& h) { return us(h.quantile(0.999)); }),
-    H::of("p99.99", "us", "not exceeded by 99.99 %", [](const Histogram& h) { return us(h.quantile(0.9999)); }),
-    H::of("max", "us", "longest", [](const Histogram& h) { return us(h.max()); }),
-    H::of("bars", "us", "[from, to, count] of each bar of the histogram", [](const Histogram& h) { return bars(h); })
+    HistogramKeys::of("unit", "", "unit of the times: us", [](const Histogram&) { return "us"; }),
+    HistogramKeys::of<&Histogram::count>("count", "", "number of times"),
+    HistogramKeys::of("min", "us", "shortest", [](const Histogram& h) { return us(h.min()); }),
+    HistogramKeys::of("mean", "us", "mean", [](const Histogram& h) { return h.mean() * 1e-3; }),
+    HistogramKeys::of("p50", "us", "median", [](const Histogram& h) { return us(h.quantile(0.5)); }),
+    HistogramKeys::of("p99", "us", "not exceeded by 99 %", [](const Histogram& h) { return us(h.quantile(0.99)); }),
+    HistogramKeys::of("p99.9", "us", "not exceeded by 99.9 %",
+                      [](const Histogram& h) { return us(h.quantile(0.999)); }),
+    HistogramKeys::of("p99.99", "us", "not exceeded by 99.99 %",
+                      [](const Histogram& h) { return us(h.quantile(0.9999)); }),
+    HistogramKeys::of("max", "us", "longest", [](const Histogram& h) { return us(h.max()); }),
+    HistogramKeys::of("bars", "us", "[from, to, count] of each bar of the histogram",
+                      [](const Histogram& h) { return bars(h); })
         .with(&record::Row::list, 2)
         .with(&record::Row::type, "number"),
 };
 constexpr record::Row kQuantilesRows[] = {
-    H::of<&Histogram::count>("count", "", "number of times"),
-    H::of("p50_us", "us", "median", [](const Histogram& h) { return us(h.quantile(0.5)); }),
-    H::of("p99_us", "us", "not exceeded by 99 %", [](const Histogram& h) { return us(h.quantile(0.99)); }),
-    H::of("p999_us", "us", "not exceeded by 99.9 %", [](const Histogram& h) { return us(h.quantile(0.999)); }),
-    H::of("max_us", "us", "longest", [](const Histogram& h) { return us(h.max()); }),
+    HistogramKeys::of<&Histogram::count>("count", "", "number of times"),
+    HistogramKeys::of("p50_us", "us", "median", [](const Histogram& h) { return us(h.quantile(0.5)); }),
+    HistogramKeys::of("p99_us", "us", "not exceeded by 99 %", [](const Histogram& h) { return us(h.quantile(0.99)); }),
+    HistogramKeys::of("p999_us", "us", "not exceeded by 99.9 %",
+                      [](const Histogram& h) { return us(h.quantile(0.999)); }),
+    HistogramKeys::of("max_us", "us", "longest", [](const Histogram& h) { return us(h.max()); }),
 };
 
 }  // namespace

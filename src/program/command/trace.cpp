@@ -18,7 +18,7 @@ namespace {
 
 using hostsim::HostLoad;
 
-struct Options {
+struct TraceOptions {
   std::string trace, out;
   std::vector<std::string> without;
   TextOutput json;
@@ -45,28 +45,28 @@ struct Recorded {
   std::vector<Cpu> cpus{};
 };
 
-using S = record::Written<Source>;
+using SourceKeys = record::Written<Source>;
 constexpr record::Row kSourceRows[] = {
-    S::of<&Source::name>("name", "", "name of a thread or interrupt that ran"),
-    S::of<&Source::as>("as", "", "its kind"),
-    S::of<&Source::intervals>("intervals", "", "number of intervals"),
-    S::of<&Source::share>("share", "", "share of the time, 0 to 1"),
-    S::of<&Source::mean_us>("mean_us", "us", "mean interval"),
-    S::of<&Source::longest_us>("longest_us", "us", "longest interval"),
+    SourceKeys::of<&Source::name>("name", "", "name of a thread or interrupt that ran"),
+    SourceKeys::of<&Source::as>("as", "", "its kind"),
+    SourceKeys::of<&Source::intervals>("intervals", "", "number of intervals"),
+    SourceKeys::of<&Source::share>("share", "", "share of the time, 0 to 1"),
+    SourceKeys::of<&Source::mean_us>("mean_us", "us", "mean interval"),
+    SourceKeys::of<&Source::longest_us>("longest_us", "us", "longest interval"),
 };
 constexpr record::Table kSource{kSourceRows};
-using C = record::Written<Cpu>;
+using CpuKeys = record::Written<Cpu>;
 constexpr record::Row kCpuRows[] = {
-    C::of<&Cpu::number>("cpu", "", "number of the CPU"),
-    C::of<&Cpu::lost>("lost_events", "", "events lost, or without their counterpart"),
-    C::part<&Cpu::sources>("sources", kSource),
+    CpuKeys::of<&Cpu::number>("cpu", "", "number of the CPU"),
+    CpuKeys::of<&Cpu::lost>("lost_events", "", "events lost, or without their counterpart"),
+    CpuKeys::part<&Cpu::sources>("sources", kSource),
 };
 constexpr record::Table kCpu{kCpuRows};
-using R = record::Written<Recorded>;
+using RecordedKeys = record::Written<Recorded>;
 constexpr record::Row kRecordedRows[] = {
-    R::of<&Recorded::origin>("trace", "", "file that was read"),
-    R::of<&Recorded::seconds>("duration_s", "s", "duration of the trace"),
-    R::part<&Recorded::cpus>("cpus", kCpu),
+    RecordedKeys::of<&Recorded::origin>("trace", "", "file that was read"),
+    RecordedKeys::of<&Recorded::seconds>("duration_s", "s", "duration of the trace"),
+    RecordedKeys::part<&Recorded::cpus>("cpus", kCpu),
 };
 
 Cpu cpu_of(const HostLoad& load, const HostLoad::CpuLoad& recorded, double duration_ns) {
@@ -100,7 +100,7 @@ void print(const Cpu& cpu) {
   if (cpu.sources.size() > kShown) say("and {} more\n", cpu.sources.size() - kShown);
 }
 
-int run(const Options& options) {
+int run(const TraceOptions& options) {
   const HostLoad load = traces::import_host_load(options.trace, options.without);
   if (!options.out.empty()) write_file(options.out, traces::write_load(load));
   const double duration = std::max<double>(static_cast<double>(load.duration), 1);
@@ -120,7 +120,7 @@ constexpr record::Table kTrace{kRecordedRows};
 
 void add_trace(App& app, Action& action) {
   App* sub = app.add_subcommand("trace", "Convert a recording of a Linux host to a load for the simulator");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TraceOptions>();
   sub->add_option("trace", options->trace,
                   "Recording: trace-cmd's .dat; text of perf sched script, trace-cmd report or ftrace; or a load file "
                   "of offhook trace")

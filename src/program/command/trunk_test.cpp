@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kSip = "sip:";
 
-struct Options {
+struct TrunkTestOptions {
   std::vector<std::string> places;
   std::string number, context = "FIFO 50", html, figures;
   int interrupt_priority = 80;
@@ -29,7 +29,7 @@ struct Options {
   bool best_effort = false;
 };
 
-measure::TrunkConfig config_of(const Options& options) {
+measure::TrunkConfig config_of(const TrunkTestOptions& options) {
   measure::TrunkConfig config;
   config.context = LiveContextConfig::parse(options.context);
   config.context.best_effort = options.best_effort;
@@ -38,7 +38,8 @@ measure::TrunkConfig config_of(const Options& options) {
   return config;
 }
 
-measure::TrunkResult test(LiveCard& a, LiveCard& b, const measure::TrunkConfig& config, const Options& options) {
+measure::TrunkResult test(LiveCard& a, LiveCard& b, const measure::TrunkConfig& config,
+                          const TrunkTestOptions& options) {
   Progress progress("trunk-test", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
   return measure::test_trunk(a, b, config, [&](double share) {
     if (progress.due()) progress.update(share, share < 0.5 ? "A sends" : "B sends");
@@ -108,7 +109,7 @@ class OwnCall {
   std::unique_ptr<sip::Phone> phone_;
 };
 
-measure::TrunkResult test_places(const Options& options) {
+measure::TrunkResult test_places(const TrunkTestOptions& options) {
   measure::TrunkConfig config = config_of(options);
   if (options.places.size() == 2) {
     const std::unique_ptr<LiveCard> a = open_card(options.places[0]), b = open_card(options.places[1]);
@@ -130,13 +131,13 @@ std::string shown(const measure::TrunkDirection& d) {
 }
 
 /// For people: without the options of an address, which may name a password's file.
-std::string places(const Options& options) {
+std::string places(const TrunkTestOptions& options) {
   std::vector<std::string> names;
   for (const std::string& place : options.places) names.push_back(printable(place.substr(0, place.find(','))));
   return fmt::format("{}", fmt::join(names, " and "));
 }
 
-int run(const Options& options) {
+int run(const TrunkTestOptions& options) {
   catch_interrupts();
   if (!options.html.empty()) expect_writable(options.html);
   const measure::TrunkResult r = test_places(options);
@@ -169,7 +170,7 @@ int run(const Options& options) {
 
 void add_trunk_test(App& app, Action& action) {
   App* sub = app.add_subcommand("trunk-test", "Measure the effect of a telephone network on a modem's octets");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TrunkTestOptions>();
   sub->add_option(
          "place", options->places,
          "sip:USER@HOST: the account calls itself by --number. Or two cards with octets of G.711 that are connected: "
