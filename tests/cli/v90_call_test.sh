@@ -11,7 +11,7 @@ call() {
   shift 2
   for set in "$@"; do sets+=(--set "$set"); done
   expect 0 "the file arrived" run "$source_dir/examples/$example.toml" --context INT --out "$name" --set transfer.bytes=20000 "${sets[@]}"
-  expect 0 "verdict: V.9" decode -q "$name/line.wav" --json "$name/decoded.json"
+  expect 0 "verdict: V.9" decode -q "$name/line.wav" --json "$name/decoded.json" --html "$name/page.html"
 }
 
 call clean v90 seed=1
@@ -27,6 +27,7 @@ for name in ("clean", "robbed", "a-law", "echo", "clock", "pcm"):
     near, verdict = run["figures"]["ends"][0], call["verdict"]
     up, down = ({**way, "run": near[key]} for way, key in zip(verdict["directions"], ("sent_bps", "received_bps")))
     assert verdict["probability"] > 0.95, (name, verdict)
+    assert f'"headline":"{verdict["technology"]}"' in open(f"{name}/page.html").read(), verdict
     for way in (up, down):
         assert abs(way["bit_rate"] - way["run"]) <= 1, (name, way)
     assert down["data"] == "data decoded to the end" and down["bad_frames"] == 0 < down["good_frames"], (name, down)

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "offhook/decode.h"
+#include "src/decode/call/verdict.h"
 #include "src/decode/line/spectrogram.h"
 #include "src/decode/presentation/fields.h"
 #include "src/decode/presentation/names.h"
@@ -78,11 +79,10 @@ PageJson constellations(const Call& call) {
 }  // namespace
 
 std::string to_html(const Call& call) {
-  const char* modulation = call.modulation();
   PageJson data = {{"kind", "decode"},
                    {"title", call.recording.name},
                    {"verdict", ""},
-                   {"headline", modulation != nullptr ? modulation : "no V.34, V.32bis or V.22bis modem found"},
+                   {"headline", verdict_of(call).technology},
                    {"reasons", PageJson::array()},
                    {"warnings", notes(call)},
                    {"settings", PageJson::array()},
