@@ -89,6 +89,7 @@ Automode::Automode(const oh_pump_config& c, const Table& table, const Member* me
     const Modulation& row = table.rows[k];
     if (row.mark_hz != 0) marks_[marks_n_++] = {member(row.id), ToneDetector(row.mark_hz)};
   }
+  front_.search();
   list_probes();
   if (v8_config(c, members, n).menu.modulations == 0) do_without_v8();
 }
@@ -180,7 +181,8 @@ int16_t Automode::step(int16_t rx) {
   ++samples_;
   const float x = rx;
   power_ += (x * x - power_) * (1.f / 256);
-  const float tx = calls_ ? call(x) : answer(x);
+  const float heard = front_.process(x);
+  const float tx = calls_ ? call(rx, heard) : answer(rx, heard);
   if (samples_ > kGiveUp && step_ != Step::kRunning && step_ != Step::kReleased) step_ = Step::kFailed;
   return clip(tx);
 }
@@ -234,17 +236,17 @@ int16_t Automode::try_bell(int16_t rx) {
   return tx;
 }
 
-float Automode::call(float rx) {
-  ans_.put(rx);
-  usb1_.put(rx);
-  ac_low_.put(rx);
-  ac_high_.put(rx);
-  for (int k = 0; k < marks_n_; ++k) marks_[k].tone.put(rx);
+float Automode::call(int16_t rx, float heard) {
+  ans_.put(heard);
+  usb1_.put(heard);
+  ac_low_.put(heard);
+  ac_high_.put(heard);
+  for (int k = 0; k < marks_n_; ++k) marks_[k].tone.put(heard);
   if (ans_.present()) far_peak_ = ans_.peak();
   ans_heard_ |= ans_.steady_ms() >= kAnsMs;
   switch (step_) {
     case Step::kV8: {
-      const float tx = v8_.process(rx);
+      const float tx = v8_.process(heard);
       show_progress();
       if (v8_.state() == v8::State::kDone) {
         follow_v8();
@@ -267,7 +269,7 @@ float Automode::call(float rx) {
     case Step::kAa: {
       ans_after_aa_ += ans_.present();
       after_ans_ = ans_.present() ? 0 : after_ans_ + 1;
-      const int16_t tx = active(static_cast<int16_t>(rx));
+      const int16_t tx = active(rx);
       if (hears_usb1()) {
         // The far end heard AA and ignores it, or it is also waiting and has not heard AA.
         if (heard_aa() && psk() != nullptr) {
@@ -285,7 +287,7 @@ float Automode::call(float rx) {
       return tx;
     }
     case Step::kTryBell:
-      return try_bell(static_cast<int16_t>(rx));
+      return try_bell(rx);
     case Step::kListen:
     case Step::kUsb1:
       listen();
@@ -295,13 +297,13 @@ float Automode::call(float rx) {
   }
 }
 
-float Automode::answer(float rx) {
+float Automode::answer(int16_t rx, float heard) {
   switch (step_) {
     case Step::kV8: {
-      if (v8_.step() == v8::V8::Step::kJm && sig_c_.put(rx)) v8_.far_end_has_begun();
-      const float tx = v8_.process(rx);
+      if (v8_.step() == v8::V8::Step::kJm && sig_c_.put(heard)) v8_.far_end_has_begun();
+      const float tx = v8_.process(heard);
       show_progress();
-      aa_.put(rx);
+      aa_.put(heard);
       if (v8_.state() == v8::State::kDone) {
         follow_v8();
       } else if (v8_.state() == v8::State::kAnswerTone) {
@@ -319,8 +321,8 @@ float Automode::answer(float rx) {
       if (age() >= kBeforeSigA) begin(member(OH_MODULATION_V32BIS), Step::kRunning);
       return 0;
     case Step::kProbe: {
-      const int16_t tx = active(static_cast<int16_t>(rx));
-      bell_caller_.put(rx);
+      const int16_t tx = active(rx);
+      bell_caller_.put(heard);
       const bool bell = active_->modulation->id == OH_MODULATION_BELL212A && has_both_bells();
       if (age() % 64 == 0 && answered()) {
         enter(Step::kRunning);
@@ -371,7 +373,7 @@ void Automode::follow_running() {
 
 // The far end's AA or AC while this end trains again.
 void Automode::watch(int16_t rx) {
-  const float x = rx;
+  const float x = front_.process(rx);
   if (calls_) {
     ac_low_.put(x);
     ac_high_.put(x);

@@ -8,6 +8,7 @@
 
 #include "dsp/automode/automode.h"
 #include "dsp/automode/conversion.h"
+#include "dsp/blocks/hum_filter.h"
 #include "dsp/blocks/tone.h"
 #include "dsp/v34/phase2/info_detector.h"
 #include "dsp/v8/v8.h"
@@ -108,8 +109,9 @@ class Automode {
   int16_t try_bell(int16_t rx);
   int16_t step(int16_t rx);
   void show_progress();
-  float call(float rx);
-  float answer(float rx);
+  /// @param heard  `rx` without DC and hum
+  float call(int16_t rx, float heard);
+  float answer(int16_t rx, float heard);
   void listen();
   void begin(Member* member, Step step);
   void follow_v8();
@@ -134,6 +136,7 @@ class Automode {
     enter(Step::kFailed);
   }
   void enter(Step s) {
+    if (s == Step::kRunning) front_.settle();
     step_ = s;
     entered_ = samples_;
   }
@@ -169,6 +172,7 @@ class Automode {
   int probes_n_ = 0, probe_ = 0;
   bool tries_marks_ = false;  // may use modulations that begin with a mark
 
+  HumFilter front_{kHighPassFrom450};
   v8::V8 v8_;
   ToneDetector ans_{v8::kAnswerToneHz};  // caller
   ToneDetector usb1_{kUsb1Hz};

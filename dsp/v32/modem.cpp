@@ -10,6 +10,7 @@ namespace {
 using qam::Receiver;
 
 constexpr uint32_t kRateHz = 8000;
+constexpr int kAaHz = 1800, kAcHz = 600;    // AC also has 3000 Hz; 6.1, 6.2
 constexpr uint64_t kGiveUp = 60 * kRateHz;  // without data mode
 // Time after data mode without a far-end tone: it may be silent for its own training, 5 s, and 1.2 s of round trip.
 constexpr uint64_t kGone = 10 * kRateHz;
@@ -60,7 +61,7 @@ Modem::Modem(const oh_pump_config& c)
       own_rates_(up_to(c.max_bit_rate)),
       v8_(v8::data_call(c, v8::kV32bis)),
       ans_peak_(static_cast<float>(dbm0_to_peak(static_cast<double>(c.tx_level_dbm0)))),
-      tone_(calls_ ? 600 : 1800),
+      tone_(calls_ ? kAcHz : kAaHz),
       tx_(c.role, c.port),
       bits_(c.role, c.port) {
   modulator_.init(kBand, dbm0_to_rms(static_cast<double>(c.tx_level_dbm0)), {}, qam::RollOff::k25Percent);
@@ -161,9 +162,10 @@ void Modem::listen_for_start(float rx) {
 }
 
 void Modem::begin_tones() {
-  tone_ = ToneDetector(calls_ ? 600 : 1800);
+  tone_ = ToneDetector(calls_ ? kAcHz : kAaHz);
   tone_zero_ = now();
   tone_at_ = samples_;
+  front_.search();
   far_v32_ = false;
   echo_.set_training(false);
   receiver_.set_task(Receiver::Task::kHold);
@@ -184,12 +186,13 @@ void Modem::train_again(oh_retrain_cause cause) {
 
 float Modem::modem(float rx, bool is_lost) {
   const Hears hears = info(step_).hears;
+  const float heard = front_.process(is_lost ? 0 : rx);
   if (hears == Hears::kTones) {
-    follow_tone(rx, is_lost);
+    follow_tone(heard, is_lost);
   } else {
     const bool train = hears == Hears::kOwnEcho;
     if (echo_.training() != train) echo_.set_training(train);
-    const float x = is_lost ? 0 : echo_.process(rx);
+    const float x = is_lost ? 0 : echo_.process(heard);
     receive(x, is_lost);
     if (rates_heard()) far_v32_ = !bits_.rates().v32bis && bits_.rates().rates != 0;
     fire(Event::kReceived);
@@ -229,7 +232,7 @@ void Modem::follow_tone(float rx, bool is_lost) {
   const bool reversal = tone_.put(is_lost ? 0 : rx) == ToneEvent::kReversal;
   if (tone_.present()) tone_at_ = samples_;
   if (reversal && tone_.steady_before_reversal_ms() > kSteadyBeforeReversalMs) {
-    reversal_at_ = tone_zero_ + tone_.reversal_time();
+    reversal_at_ = tone_zero_ + tone_.reversal_time() - front_.delay_samples(calls_ ? kAcHz : kAaHz);
     fire(Event::kReversal);
   }
   fire(Event::kSample);

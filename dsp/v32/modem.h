@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "dsp/blocks/hum_filter.h"
 #include "dsp/blocks/tone.h"
 #include "dsp/qam/echo_canceller.h"
 #include "dsp/qam/modulator.h"
@@ -122,6 +123,7 @@ class Modem {
   Oscillator ans_{v8::kAnswerToneHz};
   float ans_peak_;
   ToneDetector tone_;
+  HumFilter front_{kHighPassFrom450};
   Transmitter tx_;
   BitReceiver bits_;
   qam::Modulator modulator_;

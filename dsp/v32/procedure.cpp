@@ -295,6 +295,7 @@ bool Modem::fire(Event event) {
   if (t->goes_on) return true;
   entered_ = samples_;
   if (info(step_).hears != Hears::kTones) {
+    front_.settle();
     tone_.reset();
     tone_alone_ = 0;
   }

@@ -48,6 +48,34 @@ TEST(V34Lines, HumAsLoudAsTheSignalIsRemoved) {
   }
 }
 
+// Every pump, with the echo of two wires as well. -20 dBm0 of 50 Hz are 12 dB above the signal.
+TEST(V34Lines, DcAndHumLeaveThePumpsBelowTheirRate) {
+  struct Case {
+    double loss_db, dc_percent, hum_dbm0, hum_hz, near_echo_db;
+  };
+  const Case cases[] = {{16, 1.5, -200, 50, 400}, {16, 5, -200, 50, 400}, {20, 0, -20, 50, 400},
+                        {20, 0, -20, 60, 400},    {16, 5, -20, 50, 20},   {6, 5, -18, 60, 12}};
+  for (const oh_pump_type* pump : {oh_v32bis_type(), oh_v22bis_type()}) {
+    for (const Case& k : cases) {
+      SCOPED_TRACE(testing::Message() << pump->name << ' ' << k.loss_db << " dB, " << k.dc_percent << " %, " << k.hum_hz
+                                      << " Hz at " << k.hum_dbm0 << " dBm0, echo " << k.near_echo_db);
+      hostsim::LineConfig c = mu_law_line();
+      c.loss_db = k.loss_db;
+      c.dc_percent = k.dc_percent;
+      c.hum_dbm0 = k.hum_dbm0;
+      c.hum_hz = k.hum_hz;
+      c.near_echo_db = k.near_echo_db;
+      V34Call call(c, 1, 0, pump);
+      ASSERT_TRUE(call.connect(15));
+      call.run(8);
+      EXPECT_TRUE(call.data(0));
+      EXPECT_EQ(call.retrains(), 0u);
+      EXPECT_GE(rate(call), pump == oh_v22bis_type() ? 2400u : 4800u);
+      EXPECT_TRUE(call.intact());
+    }
+  }
+}
+
 TEST(V34Lines, AnOverloadedLineIsAskedForLessPower) {
   hostsim::LineConfig clipped = mu_law_line();
   clipped.limit_dbm0 = -15;  // 6 dB above the mean, as a peak

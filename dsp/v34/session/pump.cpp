@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v34/session/pump.h"
 
-#include "dsp/blocks/high_pass.h"
+#include "dsp/blocks/hum_filter.h"
 #include "dsp/blocks/level.h"
 #include "dsp/blocks/renew.h"
 #include "dsp/blocks/tone.h"
@@ -136,8 +136,7 @@ class Modem {
   SymbolReader reader_;
   LineQuality quality_;
   CallMemory memory_;
-  bool removes_hum_ = false;
-  HighPass high_pass_;
+  HumFilter front_{kHighPassFrom220};
   qam::Modulator modulator_;
   qam::Receiver receiver_;
   qam::EchoCanceller echo_;
@@ -314,8 +313,7 @@ void Modem::begin_training() {
   h.nonlinear = bits >= 9;
   h.memory = memory_.rates(samples_);
   data_samples_ = 0;
-  removes_hum_ = o.hum;
-  high_pass_.reset();
+  front_.set(o.hum);
   const DataPort port{config_.port, auxiliary_};
   renew(session_, h, port);
   renew(reader_, h.role, port);
@@ -336,8 +334,8 @@ void Modem::begin_training() {
 // @return whether it is still in training or in data mode.
 bool Modem::train(float rx, bool is_lost) {
   if (echo_.training() != session_.far_end_silent()) echo_.set_training(!echo_.training());
-  if (removes_hum_) rx = high_pass_.process(is_lost ? 0 : rx);
-  const float x = is_lost ? 0 : echo_.process(rx);
+  const float heard = front_.process(is_lost ? 0 : rx);
+  const float x = is_lost ? 0 : echo_.process(heard);
   receive(x, is_lost);
   if (!is_lost && retrain_tone_.put(x)) retrain(OH_RETRAIN_FAR);
   if (stage_ != Stage::kTraining) return false;
@@ -488,7 +486,7 @@ void Modem::instruments(oh_v34_instruments* i) const {
   i->rx_pre_emphasis = o.rx_pre_emphasis;
   i->tx_power_reduction_db = o.tx_power_reduction_db;
   i->rx_power_reduction_db = o.rx_power_reduction_db;
-  i->high_pass = removes_hum_;
+  i->high_pass = front_.removes();
   i->data_loss_db = static_cast<float>(power_db(session_.memory().loss));
   i->round_trip_samples = o.round_trip_samples;
   if (session_.live()) {
