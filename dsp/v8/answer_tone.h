@@ -53,15 +53,21 @@ class AnswerToneDetector {
   const ToneDetector& detector() const { return detector_; }
 
  private:
-  static constexpr int kBlockMs = 200;  // three periods of 15 Hz
+  static constexpr int kBlockMs = 200;  // three periods of 15 Hz, two of 10 Hz, four of 20 Hz
+  static constexpr int kNeighbourHz[] = {10, 20};
+
+  void end_block();
 
   ToneDetector detector_{kAnswerToneHz};
   AnswerTone tone_ = AnswerTone::kNone;
   Oscillator modulation_{kModulationHz * 8};  // steps of 1 ms
   Complex sum_{};
+  Oscillator neighbour_[2] = {Oscillator{kNeighbourHz[0] * 8}, Oscillator{kNeighbourHz[1] * 8}};
+  Complex neighbour_sum_[2]{};
   float mean_ = 0;
   int in_block_ = 0;
   int plain_blocks_ = 0;
+  int faint_blocks_ = 0;
   int absent_ms_ = 0;
   int skip_ms_ = 0;
   float depth_ = 0;

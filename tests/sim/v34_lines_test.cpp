@@ -103,6 +103,21 @@ TEST(V34Lines, ALimitThatOnlyDataReachLowersTheRateWithoutARetrain) {
   EXPECT_TRUE(call.intact());
 }
 
+// A limit at the RMS of the signal leaves a quarter of ANSam's modulation. V.34 alone has no other start.
+TEST(V34Lines, ALimitAtTheMeanOfTheSignalLeavesV34) {
+  for (const char* codec : {"mu-law", "a-law"}) {
+    hostsim::LineConfig c = mu_law_line();
+    c.codec = codec;
+    c.limit_dbm0 = -21;
+    V34Call call(c, 1);
+    ASSERT_TRUE(call.connect(30)) << codec;
+    call.run(15);
+    EXPECT_TRUE(call.data(0)) << codec;
+    EXPECT_GE(rate(call), 9600u) << codec;
+    EXPECT_TRUE(call.intact());
+  }
+}
+
 // 3429 symbols/s need 3670 Hz. On a quiet line the noise without that edge is small, but it is a gap.
 TEST(V34Lines, ASteepFilterGetsASymbolRateThatFitsIt) {
   hostsim::LineConfig c = mu_law_line();

@@ -2,6 +2,7 @@
 // The signals of V.8 and their passive receivers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <random>
@@ -119,6 +120,36 @@ TEST(V8Signals, AnsamIsToldFromAnsDownTo10dB) {
     EXPECT_EQ(without.tone, AnswerTone::kAns);
     EXPECT_LT(without.after_s, 0.5);
     EXPECT_EQ(without.reversals, 4);
+  }
+}
+
+// The limit is relative to the RMS of the tone, so 1 leaves an envelope of 0.95 to 1.05.
+TEST(V8Signals, AnsamThatTheLineLimitsIsStillAnsam) {
+  for (const double limit : {1.4, 1., 0.75, 0.5}) {
+    for (const bool reversals : {true, false}) {
+      std::vector<float> x = ansam(2.2, reversals);
+      const auto peak = static_cast<float>(limit * std::sqrt(mean_square(x)));
+      for (float& v : x) v = std::round(std::clamp(v, -peak, peak));
+      for (unsigned seed = 1; seed <= 5; ++seed) {
+        const Heard heard = listen(x, 37, seed);  // the noise of G.711
+        EXPECT_EQ(heard.tone, AnswerTone::kAnsam) << limit;
+        EXPECT_LT(heard.after_s, 0.7) << limit;
+      }
+    }
+  }
+}
+
+TEST(V8Signals, PlainAnsInNoiseIsNeverAnsam) {
+  for (const double snr_db : {5., 10., 20., 40.}) {
+    int wrong = 0;
+    for (unsigned seed = 1; seed <= 200; ++seed) {
+      std::vector<float> plain(8000);
+      for (size_t n = 0; n < plain.size(); ++n) {
+        plain[n] = static_cast<float>(5000 * std::cos(2 * kPi * 2100 * static_cast<double>(n) / 8000));
+      }
+      wrong += listen(plain, snr_db, seed).tone == AnswerTone::kAnsam;
+    }
+    EXPECT_EQ(wrong, 0) << snr_db;
   }
 }
 
