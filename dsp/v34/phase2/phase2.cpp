@@ -420,8 +420,8 @@ bool Phase2::far_is_impatient() const {
 }
 
 bool Phase2::refuses_pcm() const {
-  return config_.pcm == PcmSide::kDigital && outcome_.round_trip_samples > config_.longest_pcm_trip &&
-         far_is_impatient();
+  const bool too_long = outcome_.round_trip_samples > config_.longest_pcm_trip && far_is_impatient();
+  return config_.pcm == PcmSide::kDigital && (too_long || pcm_failed_);
 }
 
 bool Phase2::info0_rests() const {

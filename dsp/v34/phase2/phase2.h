@@ -173,8 +173,11 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   /// With V.92, in later INFO1: Phase2Config::pcm_upstream.
   void set_pcm_upstream(bool pcm) { config_.pcm_upstream = pcm; }
 
-  /// PcmSide::kDigital: the round trip is longer than Phase2Config::longest_pcm_trip, and the far end has shown that it
-  /// does not wait that long. INFO1d then marks the symbol rates of V.90 as unusable, so that INFO1a chooses V.34.
+  /// PcmSide::kDigital: whether later INFO1d refuse V.90 because its trainings have failed.
+  void refuse_pcm(bool failed) { pcm_failed_ = failed; }
+  /// PcmSide::kDigital: trainings of V.90 have failed, or the round trip is longer than Phase2Config::longest_pcm_trip
+  /// and the far end has shown that it does not wait that long. INFO1d then marks the symbol rates of V.90 as unusable,
+  /// so that INFO1a chooses V.34.
   bool refuses_pcm() const;
   /// INFO1a chose V.90 although refuses_pcm(): later INFO1d mark nothing.
   void note_ignored_refusal() { ignores_refusal_ = true; }
@@ -345,6 +348,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   bool choose_pcm_ = true;
   bool chose_pcm_ = false;  // kAnalogue: in the latest INFO1a
   bool ignores_refusal_ = false;
+  bool pcm_failed_ = false;
   bool pcm_upstream_offered_ = false;  // from the received INFO1d
   bool may_be_short_ = false;          // the current Phase 2, as far as this end decides
   InfoMarksDetector marks_;

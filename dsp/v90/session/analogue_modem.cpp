@@ -7,10 +7,6 @@
 namespace offhook::v90 {
 namespace {
 
-// Failed trainings in a row before V.34 is chosen: on an unknown route, and on a route that has carried PCM, where the
-// failure was probably temporary.
-constexpr int kMostFailures = 2, kMostAccidents = 6;
-
 uint8_t u_info_for(const v34::Info0d& far) {
   return choose_u_info(far.a_law ? Law::kA : Law::kMu, far.max_power);
 }

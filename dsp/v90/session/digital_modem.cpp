@@ -78,6 +78,8 @@ uint8_t DigitalModem::step(uint8_t rx, bool is_lost) {
       break;
   }
   if (stage_ == Stage::kReleased) return tx;
+  const bool counted = trainings_ > 0 || upstream_trainings_ > 0;
+  if (counted && stage_ == Stage::kTraining && is_live()) forget_failures();
   watch();
   return tx;
 }
@@ -100,6 +102,7 @@ void DigitalModem::begin_training() {
   d.points_1664 = o.own_info0.supports_1664_points && o.far_info0.supports_1664_points;
   d.margin = v34::kSnrMargin;
   pcm_upstream_ = o.pcm_upstream;
+  count_training();
   echo_.init(static_cast<int>(o.round_trip_samples + config_.io_delay_samples));
   retrain_tone_.reset();
   stage_ = Stage::kTraining;
@@ -110,6 +113,30 @@ void DigitalModem::begin_training() {
   quality_ = {};
   receiver_.init(v34::band(o.rx_symbol_rate, o.rx_carrier), {v34::pp_symbol, v34::kPpSymbols});
   renew(alignment_);
+}
+
+// The analogue modem may end its trainings for a reason that only it knows, such as its time-outs. What the next INFO1d
+// offers is decided here.
+void DigitalModem::count_training() {
+  if (pcm_upstream_) {
+    if (++upstream_trainings_ >= kMostFailures) phase2_.set_pcm_upstream(false);
+  } else if (++trainings_ >= most_failures()) {
+    phase2_.refuse_pcm(true);
+  }
+}
+
+// As the analogue modem, it tries V.90 again, but only once.
+void DigitalModem::end_v34(bool had_data) {
+  if (!had_data) return;
+  trainings_ = most_failures() - 1;
+  phase2_.refuse_pcm(false);
+}
+
+void DigitalModem::forget_failures() {
+  if (pcm_upstream_ && upstream_trainings_ >= kMostFailures) phase2_.set_pcm_upstream(true);
+  trainings_ = upstream_trainings_ = 0;
+  has_carried_pcm_ = true;
+  phase2_.refuse_pcm(false);
 }
 
 // The analogue modem has ignored INFO1d. Another retrain makes it reconsider, and comes before its canceller and

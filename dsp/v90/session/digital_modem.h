@@ -40,7 +40,7 @@ class DigitalModem : public Modem<DigitalModem, DigitalProcedure, DigitalV92Proc
   }
   uint64_t bits_received() const { return pcm_upstream_ ? v92_.bits_received() : reader_.data().bits_received(); }
   void instruments(oh_v90_instruments* i) const;
-  void end_v34(bool) {}
+  void end_v34(bool had_data);
   oh_start_up training_step() const {
     if (pcm_upstream_) return v92_step();
     const DigitalState s = procedure_.state();
@@ -63,10 +63,16 @@ class DigitalModem : public Modem<DigitalModem, DigitalProcedure, DigitalV92Proc
   uint8_t train_v92(float rx, bool is_lost);
   void begin_training();
   void repeat_refusal();
+  void count_training();
+  void forget_failures();
+  int most_failures() const { return has_carried_pcm_ ? kMostAccidents : kMostFailures; }
   void receive(float rx, bool is_lost);
   void align(const v34::Heard& heard);
   const v34::LineQuality* measure_noise();
 
+  // Trainings in a row without a data mode: of V.90, and of V.92 with PCM upstream.
+  int trainings_ = 0, upstream_trainings_ = 0;
+  bool has_carried_pcm_ = false;
   Law law_;
   RobbedBits robbed_bits_;
   v34::SymbolReader reader_;

@@ -142,6 +142,9 @@ class Modem {
 
  protected:
   static constexpr uint32_t kRateHz = 8000;
+  /// Failed trainings in a row before V.34 is chosen: on an unknown route, and on a route that has carried PCM, where
+  /// the failure was probably temporary.
+  static constexpr int kMostFailures = 2, kMostAccidents = 6;
 
   Modem(const oh_pump_config& c, void* v34, const v8::Config& v8, const v34::Phase2Config& phase2, int far_tone_hz)
       : config_(c),
