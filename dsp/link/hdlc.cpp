@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/link/hdlc.h"
 
+#include "dsp/link/crc.h"
+
 namespace offhook::v42 {
 namespace {
 
-// Division by a generator polynomial, one octet at a time, least significant bit first (the polynomial is mirrored).
-template <uint32_t kPolynomial>
-struct Crc {
-  uint32_t table[256];
-  constexpr Crc() : table{} {
-    for (uint32_t i = 0; i < 256; ++i) {
-      uint32_t r = i;
-      for (int bit = 0; bit < 8; ++bit) r = (r >> 1) ^ ((r & 1) ? kPolynomial : 0);
-      table[i] = r;
-    }
-  }
-  constexpr uint32_t add(uint32_t r, uint8_t octet) const { return (r >> 8) ^ table[(r ^ octet) & 0xFF]; }
-};
 constexpr Crc<0x8408> kCrc16;      // V.42 8.1.1.6.1: x16 + x12 + x5 + 1
 constexpr Crc<0xEDB88320> kCrc32;  // V.42 8.1.1.6.2
 constexpr uint32_t kPreset16 = 0xFFFF, kPreset32 = 0xFFFFFFFF;
