@@ -17,6 +17,8 @@ void Link::set_state(oh_lapm_state state) {
     t401.stop();
     t403.stop();
     t401_break.stop();
+    mnp.t402.stop();
+    mnp.t404.stop();
     recovery = poll_due = sabme_due = disc_due = xid_due = false;
     framing = state != OH_LAPM_UNSUPPORTED;  // otherwise marks: later frames are not from this end
     pattern_sender.start(PatternSender::kMarks);
@@ -32,6 +34,22 @@ void Link::fail(oh_lapm_cause cause) {
 
 void Link::start_t403() {
   if (config.t403_ms) t403.start(samples(config.t403_ms));
+}
+
+void Link::start_detection() {
+  mnp.active = false;
+  if (!wants_v42() && originator()) {
+    request_link();
+    return;
+  }
+  if (config.link.skip_detection && wants_v42()) {
+    start_framing();
+    return;
+  }
+  if (originator()) pattern_sender.start(PatternSender::kOriginator);
+  // An originator with V.42 begins with its pattern, and comes to MNP only later.
+  const uint32_t later_ms = wants_v42() ? 0 : 2 * mnp_t401_ms();
+  t400.start(samples(config.t400_ms + later_ms));
 }
 
 // The detection phase is over: from here on, flags and frames are sent.
@@ -123,11 +141,23 @@ uint32_t wanted_window(const oh_lapm_config& c) {
   return c.link.window == 0 ? uint32_t(kDefaultK) : c.link.window;
 }
 
+bool permits_mnp(const oh_lapm_config& c) {
+  return c.link.protocols & OH_PROTOCOL_MNP;
+}
+
+bool possible_mnp(const oh_lapm_config& c) {
+  const oh_link_config& l = c.link;
+  return (l.mnp_class == 0 || (l.mnp_class >= 2 && l.mnp_class <= 4)) &&
+         (l.mnp_block == 0 || (l.mnp_block >= kShortField && l.mnp_block <= kLongField)) && c.detections >= 1 &&
+         c.buffer_bytes >= 2u * kLongField;
+}
+
 bool possible(const oh_lapm_config* c) {
   return c && (c->role == OH_PUMP_CALL || c->role == OH_PUMP_ANSWER) && c->sample_rate_hz > 0 && c->bit_rate > 0 &&
          wanted_window(*c) >= kDefaultK && wanted_window(*c) < kModulus && c->n401 >= kDefaultN401 && c->n401 <= 1024 &&
          c->n400 >= 1 && c->t400_ms > 0 && c->buffer_bytes >= 2u * c->n401 && c->buffer_bytes <= 1u << 24 &&
-         Compression::possible(c->link);
+         Compression::possible(c->link) && c->link.protocols <= (OH_PROTOCOL_V42 | OH_PROTOCOL_MNP) &&
+         (!permits_mnp(*c) || possible_mnp(*c));
 }
 
 // With a window of more than half the modulus, a repeated frame cannot be distinguished from a new one (selective
@@ -142,19 +172,27 @@ uint32_t ring_size(const oh_lapm_config& c) {
   return size;
 }
 
+constexpr size_t kMnpFrameSize = kMaxMnpHeader + kLongField + kMaxFcs;
+
 size_t frame_size(const oh_lapm_config& c) {
-  return kMaxHeader + c.n401 + kMaxFcs;
+  const size_t size = kMaxHeader + c.n401 + kMaxFcs;
+  return permits_mnp(c) && size < kMnpFrameSize ? kMnpFrameSize : size;
 }
 
 // 9.2.1 and Appendix IV. The sum of this end's longest frame, and of the far end's frame that begins just before, with
 // inserted zeros; a round trip of 1.2 s; and the delays of filters, buffers and both ends' cards.
 uint32_t t401_ms(const oh_lapm_config& c, uint32_t tx_bit_rate, uint32_t rx_bit_rate) {
   if (c.t401_ms) return c.t401_ms;
-  const uint64_t frame_bits = frame_size(c) * 8 * 6 / 5;
+  const uint64_t frame_bits = (kMaxHeader + c.n401 + kMaxFcs) * 8 * 6 / 5;
   return uint32_t(frame_bits * 1000 / tx_bit_rate + frame_bits * 1000 / rx_bit_rate) + 1200 + 300;
 }
 
 }  // namespace
+
+void Link::update_t401() {
+  t401_samples = samples(mnp.active ? mnp_t401_ms() : t401_ms(config, tx_bit_rate, rx_bit_rate));
+}
+
 }  // namespace offhook::v42
 
 using namespace offhook::v42;
@@ -168,6 +206,7 @@ void oh_lapm_default_config(oh_lapm_config* config, oh_pump_role role, uint32_t 
   config->n401 = kDefaultN401;
   config->n400 = 10;
   config->t400_ms = 750;
+  config->detections = 1;
   config->t403_ms = 10000;
   config->buffer_bytes = 8192;
 }
@@ -175,7 +214,7 @@ void oh_lapm_default_config(oh_lapm_config* config, oh_pump_role role, uint32_t 
 size_t oh_lapm_size(const oh_lapm_config* c) {
   if (!possible(c)) return 0;
   return aligned(sizeof(oh_lapm)) + 2 * aligned(ring_size(*c)) + aligned(size_t(wanted_window(*c)) * c->n401) +
-         2 * aligned(frame_size(*c)) +
+         2 * aligned(frame_size(*c)) + (permits_mnp(*c) ? aligned(kMnpFrameSize) : 0) +
          (Compression::wanted(c->link) ? aligned(ring_size(*c)) + Compression::size(c->link) : 0);
 }
 
@@ -198,20 +237,19 @@ oh_lapm* oh_lapm_init(void* memory, const oh_lapm_config* config) {
   link.held = take(size_t(wanted_window(*config)) * config->n401);
   link.receiver.init(take(frame_size(*config)), frame_size(*config));
   link.sender.init(take(frame_size(*config)));
+  link.mnp.sender.init(link.sender.buffer());
+  if (link.wants_mnp()) link.mnp.receiver.init(take(kMnpFrameSize), kMnpFrameSize);
   if (link.wants_compression()) {
     link.written.size = ring_size(*config);
     link.written.bytes = take(link.written.size);
     link.compression.init(take(Compression::size(config->link)), config->link);
   }
-  link.t401_samples = link.samples(t401_ms(*config, config->bit_rate, config->bit_rate));
+  link.tx_bit_rate = link.rx_bit_rate = config->bit_rate;
+  link.update_t401();
+  link.status.protocols = uint8_t(config->link.protocols != 0 ? config->link.protocols : uint32_t(OH_PROTOCOL_V42));
   link.status.n401_tx = link.status.n401_rx = kDefaultN401;
   link.status.k_tx = link.status.k_rx = kDefaultK;
-  if (!config->link.skip_detection) {
-    if (link.originator()) link.pattern_sender.start(PatternSender::kOriginator);
-    link.t400.start(link.samples(config->t400_ms));
-  } else {
-    link.start_framing();
-  }
+  link.start_detection();
   return lapm;
 }
 
@@ -224,6 +262,7 @@ void oh_lapm_port(oh_lapm* lapm, oh_bit_port* port) {
 void oh_lapm_advance(oh_lapm* lapm, uint32_t n) {
   if (lapm->t400.advance(n)) lapm->fire(LinkEvent::kT400, Frame{});
   if (lapm->t401.advance(n)) lapm->t401_expired();
+  if (lapm->mnp.active) lapm->advance_mnp(n);
   if (lapm->t403.advance(n) && lapm->connected() && !lapm->recovery) {  // 8.12.3.3
     lapm->recovery = true;
     lapm->attempts = 0;
@@ -241,7 +280,9 @@ void oh_lapm_advance(oh_lapm* lapm, uint32_t n) {
 void oh_lapm_set_bit_rates(oh_lapm* lapm, uint32_t tx_bit_rate, uint32_t rx_bit_rate) {
   if (tx_bit_rate == 0 || rx_bit_rate == 0) return;
   const uint32_t before = lapm->t401_samples;
-  lapm->t401_samples = lapm->samples(t401_ms(lapm->config, tx_bit_rate, rx_bit_rate));
+  lapm->tx_bit_rate = tx_bit_rate;
+  lapm->rx_bit_rate = rx_bit_rate;
+  lapm->update_t401();
   lapm->t401.prolong(before, lapm->t401_samples);
   lapm->t401_break.prolong(before, lapm->t401_samples);
 }
@@ -286,7 +327,8 @@ void oh_lapm_disconnect(oh_lapm* lapm) {
     lapm->t401.stop();
     lapm->t403.stop();
     lapm->t401_break.stop();
-    lapm->disc_due = true;
+    (lapm->mnp.active ? lapm->mnp.disconnect_due : lapm->disc_due) = true;
+    lapm->mnp.reason = kUser;
     lapm->set_state(OH_LAPM_RELEASE);
   } else if (lapm->status.state < OH_LAPM_CONNECTED) {
     lapm->set_state(OH_LAPM_DISCONNECTED);

@@ -8,6 +8,11 @@
  * nothing follows it, found by a timer. Time is counted in samples of the line, given to oh_lapm_advance(). It is best
  * not to count the time in which the pump carries no bits (training): then a retrain does not age the link.
  *
+ * If MNP is permitted (offhook/link.h), the link may use it instead of LAPM. An originator sends its link request when
+ * V.42 was not detected within T400. An answerer takes the protocol that comes first. States and functions are then
+ * those of LAPM: NEGOTIATION after the originator's link request, ESTABLISHMENT after the answerer's, RELEASE while the
+ * link disconnect is sent. Source: ITU-T V.42 (03/93 and 10/96), Annex A, through descriptions (docs/mnp.md).
+ *
  * All functions are real-time safe: no allocation, no lock, O(1) or linear in the bytes they move. One thread at a
  * time.
  */
@@ -33,7 +38,7 @@ enum oh_lapm_state {
   OH_LAPM_CONNECTED,     /**< data flows */
   OH_LAPM_RELEASE,       /**< DISC sent */
   OH_LAPM_DISCONNECTED,  /**< released by either end */
-  OH_LAPM_UNSUPPORTED,   /**< the far end has no V.42, or refuses it */
+  OH_LAPM_UNSUPPORTED,   /**< the far end has no permitted protocol, or refuses V.42 */
   OH_LAPM_FAILED         /**< terminated (8.4.9); cause in the status */
 };
 
@@ -41,7 +46,7 @@ enum oh_lapm_state {
 enum oh_lapm_cause {
   OH_LAPM_NO_CAUSE = 0,
   OH_LAPM_NO_ANSWER,       /**< N400 attempts without an answer */
-  OH_LAPM_REFUSED,         /**< DM */
+  OH_LAPM_REFUSED,         /**< DM; in MNP, unacceptable parameters or a link disconnect to a link request */
   OH_LAPM_FRAME_REJECTED,  /**< a frame that 8.5.5 forbids, or FRMR from the far end */
   OH_LAPM_BAD_NR,          /**< the far end acknowledged a frame that was never sent (8.5.2) */
   OH_LAPM_RESET,           /**< SABME during data */
@@ -71,6 +76,7 @@ struct oh_lapm_config {
   uint16_t n401;              /**< longest information field, requested: 128 (the default of 9.2.3) to 1024 octets */
   uint16_t n400;              /**< attempts of one procedure, at least 1 */
   uint32_t t400_ms;           /**< wait for the far end's pattern; an answerer repeats its own for at most that time */
+  uint16_t detections;        /**< with MNP, an originator's rounds of both patterns and link requests, at least 1 */
   uint32_t t401_ms;           /**< acknowledgement; 0: from the bit rates, for round trips of up to 1.2 s */
   uint32_t t403_ms;           /**< inactivity; 0: never enquires */
   uint32_t buffer_bytes;      /**< of each of the user's two byte buffers; at least 2 * n401 */
@@ -84,6 +90,8 @@ struct oh_lapm_status {
   uint16_t n401_tx, n401_rx; /**< octets, as negotiated */
   uint8_t k_tx, k_rx;
   uint8_t srej, fcs32;
+  uint8_t protocols;   /**< permitted: a set of enum oh_link_protocol */
+  uint8_t mnp_class;   /**< negotiated: 2 to 4; 0: LAPM */
   uint8_t compression; /**< negotiated: a set of enum oh_lapm_compression */
   uint8_t v44;         /**< V.44 is used, with the two parameter sets below; otherwise V.42bis, with the two values */
   uint16_t codewords;
@@ -100,7 +108,7 @@ struct oh_lapm_status {
   uint32_t duplicates;                       /**< I frames received again */
   uint32_t bad_frames;                       /**< bad check sequence, aborted, or not a whole number of octets */
   uint32_t rej_sent, rej_received, srej_sent, srej_received, rnr_sent, rnr_received;
-  uint32_t timeouts;   /**< T401 expired */
+  uint32_t timeouts;   /**< T401 expired; in MNP also damaged frames before the link exists */
   uint32_t violations; /**< tolerated protocol violations by the far end */
 };
 

@@ -2,7 +2,8 @@
 //
 // One LAPM link and its procedures: lapm.cpp is the C interface and the life of a link, link_states.cpp its states and
 // their transitions, link_receive.cpp the effect of received frames, link_send.cpp the choice of the next frame.
-// Clauses are those of ITU-T V.42 (03/2002).
+// mnp_link.cpp is the alternative procedure, MNP: frames, window and timers over the same states, rings and framer.
+// Clauses are those of ITU-T V.42 (03/2002), those of Annex A of the editions of 1993 and 1996.
 #ifndef OFFHOOK_DSP_V42_LINK_H
 #define OFFHOOK_DSP_V42_LINK_H
 
@@ -11,6 +12,8 @@
 #include "dsp/link/detection.h"
 #include "dsp/link/hdlc.h"
 #include "dsp/link/lapm.h"
+#include "dsp/link/mnp_frames.h"
+#include "dsp/link/octet_frames.h"
 #include "dsp/link/xid.h"
 
 namespace offhook::v42 {
@@ -80,9 +83,10 @@ struct Frame {
   bool fcs32;  // its check sequence
   const uint8_t* info;
   size_t n;
+  const MnpHeader* mnp;  // a frame of MNP has only this one
 };
 
-/// The events that change the state of a link; the frames are in Table 8.
+/// The events that change the state of a link; the frames are in Table 8, those of MNP in Table A.1.
 enum class LinkEvent : uint8_t {
   kSabme,
   kDisc,
@@ -95,7 +99,37 @@ enum class LinkEvent : uint8_t {
   kUndefined,  ///< another frame
   kT400,
   kT401,
-  kN400  ///< T401 expires again, after the last attempt
+  kN400,  ///< T401 expires again, after the last attempt
+  kLr,
+  kLd,
+  kLt,
+  kLa,
+  kLn,
+  kLna,
+  kDamaged  ///< a frame of MNP with a wrong check sequence
+};
+
+/// The part of a link that only the alternative procedure uses. Sequence numbers are modulo 256 and begin with 1
+/// (A.6.3); `va` is one past the acknowledged frame.
+struct Mnp {
+  OctetFrameSender sender;
+  OctetFrameReceiver receiver;
+  LinkRequest agreed;  // the originator's own until the answerer's arrives
+  bool active;         // instead of LAPM
+  bool heard;          // a frame has arrived, possibly damaged
+  bool bit_oriented;   // HDLC frames are sent, start-stop characters no more
+  uint16_t rounds;     // of detection without success
+  Timer t402, t404;    // an acknowledgement is due: frames have arrived, or none was sent for long
+  uint8_t received;    // frames since the last acknowledgement
+  uint8_t credit;      // frames that the far end takes beyond the acknowledged one: S(k)
+  uint8_t stale;       // repeated acknowledgements that frames on their way may still cause
+  bool repeated_last;  // the newest frame arrived twice; that is not answered (A.7.3.2.2)
+  uint8_t attention_tx, attention_rx, attention;  // V(SA), V(RA), the one to answer
+  uint16_t field;                                 // octets of information in a new frame
+  uint16_t good;                                  // frames acknowledged since the field changed or a frame was repeated
+  // Frames to send
+  bool request_due, confirm_due, acknowledgement_due, attention_answer_due, disconnect_due;
+  uint8_t reason;  // of the disconnect
 };
 
 struct Link {
@@ -115,6 +149,7 @@ struct Link {
 
   // Timers
   uint32_t t401_samples;
+  uint32_t tx_bit_rate, rx_bit_rate;
   Timer t400, t401, t403, t401_break;
   uint16_t attempts, break_attempts;  // retransmission counters
 
@@ -152,6 +187,8 @@ struct Link {
   bool vsb, vrb;  // break sequence numbers (8.13.2)
   bool test_agreed, fcs32_agreed;
 
+  Mnp mnp;
+
   bool originator() const { return config.role == OH_PUMP_CALL; }
   uint8_t command_address() const { return originator() ? 0x03 : 0x01; }  // Table 6: DLCI 0, C/R, EA
   uint8_t response_address() const { return originator() ? 0x01 : 0x03; }
@@ -162,7 +199,12 @@ struct Link {
     if (config.event) config.event(config.user, event, argument);
   }
 
+  bool wants_mnp() const { return config.link.protocols & OH_PROTOCOL_MNP; }
+  bool wants_v42() const { return config.link.protocols != OH_PROTOCOL_MNP; }
+
   // lapm.cpp
+  void start_detection();
+  void update_t401();
   void set_state(oh_lapm_state state);
   void fail(oh_lapm_cause cause);
   void start_framing();
@@ -176,6 +218,7 @@ struct Link {
   void fire(LinkEvent event, const Frame& f);
   void receive_unnumbered(const Frame& f);
   void t401_expired();
+  uint16_t attempts_allowed() const;
   // link_send.cpp
   void get_bits(uint8_t* octets, size_t n);
   int next_bit();
@@ -188,6 +231,7 @@ struct Link {
   size_t compose_supervisory(uint8_t* f);
   size_t compose_information(uint8_t* f);
   void fill_out();
+  bool cut(uint8_t slot, uint32_t most);
   // link_receive.cpp
   void put_bits(const uint8_t* octets, size_t n);
   void put_bit(int bit);
@@ -206,6 +250,31 @@ struct Link {
   void advance_vr();
   bool acknowledge(uint8_t nr);
   void go_back(uint8_t nr);
+  void retire(uint8_t slot);
+  // mnp_link.cpp
+  uint32_t mnp_t401_ms() const;
+  void request_link();
+  void answer_request(const Frame& f);
+  void confirm_answer(const Frame& f);
+  void refuse_link(MnpReason reason);
+  void enter_data_phase();
+  void give_up_mnp();
+  void end_mnp(MnpReason reason);
+  void start_t404();
+  void advance_mnp(uint32_t n);
+  void put_mnp_bit(int bit);
+  void receive_mnp(const uint8_t* frame, size_t n);
+  void receive_transfer(const Frame& f);
+  void receive_acknowledgement(const Frame& f);
+  void receive_attention(const Frame& f);
+  void attention_answered(const Frame& f);
+  void repeat_frames();
+  int next_mnp_bit();
+  size_t compose_mnp(uint8_t* f);
+  size_t compose_acknowledgement(uint8_t* f);
+  size_t compose_attention(uint8_t* f);
+  size_t compose_transfer(uint8_t* f);
+  bool acknowledgement_waits() const;
 };
 
 }  // namespace offhook::v42

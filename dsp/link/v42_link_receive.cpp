@@ -32,6 +32,8 @@ void Link::put_bits(const uint8_t* octets, size_t n) {
 }
 
 void Link::put_bit(int bit) {
+  if (wants_mnp() && (mnp.active || !connected())) put_mnp_bit(bit);
+  if (mnp.active || !wants_v42()) return;
   if (status.state == OH_LAPM_DETECTION) {
     const PatternReceiver::Result seen = pattern_receiver.put(bit);
     if (originator() && seen == PatternReceiver::kAnswerer) pattern_seen = true;
@@ -122,14 +124,10 @@ bool Link::acknowledge(uint8_t nr) {
   }
   if (n == 0) return true;
   if (distance(va, next) < n) next = nr;
-  uint32_t octets = 0;
   for (; va != nr; va = modulo(va + 1u)) {
-    octets += sent[va].n;
-    status.bytes_sent += sent[va].user;
+    retire(va);
     again.remove(va);
   }
-  out.tail += octets;
-  status.octets_sent += octets;
   if (!recovery) {
     if (va != vs) {
       t401.start(t401_samples);
@@ -139,6 +137,13 @@ bool Link::acknowledge(uint8_t nr) {
     }
   }
   return true;
+}
+
+// The oldest frame has arrived.
+void Link::retire(uint8_t slot) {
+  status.bytes_sent += sent[slot].user;
+  status.octets_sent += sent[slot].n;
+  out.tail += sent[slot].n;
 }
 
 // Sends everything from nr on again.

@@ -27,6 +27,7 @@ void Link::get_bits(uint8_t* octets, size_t n) {
 }
 
 int Link::next_bit() {
+  if (mnp.active && pattern_sender.between()) return next_mnp_bit();
   if (!framing) {
     if (status.state == OH_LAPM_DETECTION && pattern_sender.between()) {
       if (!originator() && pattern_seen && pattern_sender.repeats() == 0)
@@ -197,18 +198,23 @@ size_t Link::compose_information(uint8_t* f) {
     ++status.retransmitted;
     return information(f, ns);
   }
-  if (distance(va, vs) >= status.k_tx) return 0;
-  if (wants_compression()) fill_out();
-  const uint32_t waiting = out.head - framed;
-  if (waiting == 0) return 0;
+  if (distance(va, vs) >= status.k_tx || !cut(vs, status.n401_tx)) return 0;
   const uint8_t ns = vs;
-  sent[ns].from = framed;
-  sent[ns].n = uint16_t(waiting < status.n401_tx ? waiting : status.n401_tx);
-  framed += sent[ns].n;
-  sent[ns].user = wants_compression() ? unframed_user : sent[ns].n;
-  unframed_user = 0;
   next = vs = modulo(vs + 1u);
   return information(f, ns);
+}
+
+// Puts waiting bytes into a new frame.  @return false if there are none
+bool Link::cut(uint8_t slot, uint32_t most) {
+  if (wants_compression()) fill_out();
+  const uint32_t waiting = out.head - framed;
+  if (waiting == 0) return false;
+  sent[slot].from = framed;
+  sent[slot].n = uint16_t(waiting < most ? waiting : most);
+  framed += sent[slot].n;
+  sent[slot].user = wants_compression() ? unframed_user : sent[slot].n;
+  unframed_user = 0;
+  return true;
 }
 
 }  // namespace offhook::v42

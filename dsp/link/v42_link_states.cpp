@@ -21,6 +21,18 @@ bool ua_was_lost(const Link& l, const Frame&) {
 bool no_pattern_seen(const Link& l, const Frame&) {
   return !l.pattern_seen;
 }
+bool seeks_mnp(const Link& l, const Frame&) {
+  return l.originator() && l.wants_mnp() && !l.pattern_seen;
+}
+bool by_mnp(const Link& l, const Frame&) {
+  return l.mnp.active;
+}
+bool confirmation_was_lost(const Link& l, const Frame&) {
+  return l.mnp.active && l.originator() && l.fresh;
+}
+bool nothing_heard(const Link& l, const Frame&) {
+  return l.mnp.active && !l.mnp.heard;
+}
 bool final(const Link&, const Frame& f) {
   return f.pf;
 }
@@ -87,6 +99,29 @@ void brk(Link& l, const Frame& f) {
 void test(Link& l, const Frame& f) {
   l.receive_test(f);
 }
+template <bool Mnp::*due>
+void make_mnp_due(Link& l, const Frame&) {
+  l.mnp.*due = true;
+}
+template <void (Link::*action)()>
+void act(Link& l, const Frame&) {
+  (l.*action)();
+}
+template <void (Link::*action)(const Frame&)>
+void take(Link& l, const Frame& f) {
+  (l.*action)(f);
+}
+template <MnpReason reason>
+void end_mnp(Link& l, const Frame&) {
+  l.end_mnp(reason);
+}
+void data_without_confirmation(Link& l, const Frame& f) {
+  l.enter_data_phase();
+  l.receive_transfer(f);
+}
+void count_attempt(Link& l, const Frame&) {
+  l.t401_expired();
+}
 constexpr int kAny = -1;
 
 /// Rows of the same event are tried from the top.
@@ -119,16 +154,39 @@ constexpr Transition kTransitions[] = {
     {LinkEvent::kUi, OH_LAPM_CONNECTED, nullptr, brk},                                  // 8.13
     {LinkEvent::kTest, OH_LAPM_CONNECTED, nullptr, test},                               // 8.11
     {LinkEvent::kUndefined, OH_LAPM_CONNECTED, nullptr, fail<OH_LAPM_FRAME_REJECTED>},  // 8.5.5
+    {LinkEvent::kT400, OH_LAPM_DETECTION, seeks_mnp, act<&Link::request_link>},         // 7.2.1.1, A.7.1.2
     {LinkEvent::kT400, kAny, no_pattern_seen, enter<OH_LAPM_UNSUPPORTED>},              // 7.2.1.1
     {LinkEvent::kT400, OH_LAPM_DETECTION, answerer, make_due<&Link::pattern_enough>},   // III.1 specifies no end
+    {LinkEvent::kN400, OH_LAPM_NEGOTIATION, nothing_heard, act<&Link::give_up_mnp>},    // A.7.2.2
+    {LinkEvent::kN400, OH_LAPM_CONNECTED, by_mnp, end_mnp<kNotAcknowledged>},           // A.7.3.5
+    {LinkEvent::kN400, kAny, by_mnp, end_mnp<kNoLinkRequest>},                          // A.7.1.4
     {LinkEvent::kN400, OH_LAPM_NEGOTIATION, nullptr, establish},                        // III.3: the defaults suffice
     {LinkEvent::kN400, OH_LAPM_RELEASE, nullptr, enter<OH_LAPM_DISCONNECTED>},          // 8.7
     {LinkEvent::kN400, kAny, nullptr, fail<OH_LAPM_NO_ANSWER>},                         // 8.4.8
+    {LinkEvent::kT401, OH_LAPM_CONNECTED, by_mnp, act<&Link::repeat_frames>},           // A.7.3.5
+    {LinkEvent::kT401, OH_LAPM_RELEASE, by_mnp, enter<OH_LAPM_DISCONNECTED>},           // A.7.2.1
+    {LinkEvent::kT401, kAny, by_mnp, make_mnp_due<&Mnp::request_due>},                  // A.7.1.2, A.7.1.3
     {LinkEvent::kT401, OH_LAPM_NEGOTIATION, nullptr, make_due<&Link::xid_due>},         // 8.10
     {LinkEvent::kT401, OH_LAPM_ESTABLISHMENT, originator, make_due<&Link::sabme_due>},  // 8.3.2.1
     {LinkEvent::kT401, OH_LAPM_ESTABLISHMENT, nullptr, wait_on},                        // until N400
     {LinkEvent::kT401, OH_LAPM_RELEASE, nullptr, make_due<&Link::disc_due>},            // 8.7
     {LinkEvent::kT401, OH_LAPM_CONNECTED, nullptr, make_due<&Link::poll_due>},          // 8.4.8
+    {LinkEvent::kLr, OH_LAPM_DETECTION, answerer, take<&Link::answer_request>},         // A.7.1.3
+    {LinkEvent::kLr, OH_LAPM_ESTABLISHMENT, answerer, take<&Link::answer_request>},     // A.7.1.3 c)
+    {LinkEvent::kLr, OH_LAPM_NEGOTIATION, by_mnp, take<&Link::confirm_answer>},         // A.7.1.2
+    {LinkEvent::kLr, OH_LAPM_CONNECTED, confirmation_was_lost, make_mnp_due<&Mnp::confirm_due>},  // A.7.1.3 c)
+    {LinkEvent::kLa, OH_LAPM_ESTABLISHMENT, by_mnp, act<&Link::enter_data_phase>},                // A.7.1.3
+    {LinkEvent::kLa, OH_LAPM_CONNECTED, by_mnp, take<&Link::receive_acknowledgement>},            // A.7.3.4
+    {LinkEvent::kLt, OH_LAPM_ESTABLISHMENT, by_mnp, data_without_confirmation},                   // the LA was lost
+    {LinkEvent::kLt, OH_LAPM_CONNECTED, by_mnp, take<&Link::receive_transfer>},                   // A.7.3.2
+    {LinkEvent::kLn, OH_LAPM_CONNECTED, by_mnp, take<&Link::receive_attention>},                  // A.7.4
+    {LinkEvent::kLna, OH_LAPM_CONNECTED, by_mnp, take<&Link::attention_answered>},                // A.7.4
+    {LinkEvent::kLd, OH_LAPM_CONNECTED, by_mnp, enter<OH_LAPM_DISCONNECTED>},                     // A.7.2
+    {LinkEvent::kLd, OH_LAPM_RELEASE, by_mnp, enter<OH_LAPM_DISCONNECTED>},                       // A.7.2
+    {LinkEvent::kLd, OH_LAPM_NEGOTIATION, by_mnp, fail<OH_LAPM_REFUSED>},                         // A.7.1.4
+    {LinkEvent::kLd, OH_LAPM_ESTABLISHMENT, by_mnp, fail<OH_LAPM_REFUSED>},                       // A.7.1.4
+    {LinkEvent::kDamaged, OH_LAPM_NEGOTIATION, by_mnp, count_attempt},                            // A.7.1.2
+    {LinkEvent::kDamaged, OH_LAPM_ESTABLISHMENT, by_mnp, count_attempt},                          // A.7.1.3 b)
 };
 
 LinkEvent event_of(const Frame& f) {
@@ -175,12 +233,19 @@ void Link::receive_unnumbered(const Frame& f) {
   fire(event_of(f), f);
 }
 
+uint16_t Link::attempts_allowed() const {
+  constexpr uint16_t kLinkRequests = 2;  // A.7.1.2: a far end without MNP gets no more of them
+  constexpr uint16_t kN400 = 12;         // A.7.5.5
+  if (!mnp.active) return config.n400;
+  return status.state == OH_LAPM_NEGOTIATION && !mnp.heard ? kLinkRequests : kN400;
+}
+
 void Link::t401_expired() {
   ++status.timeouts;
-  if (connected() && !recovery) {  // 8.4.8
+  if (connected() && !recovery && !mnp.active) {  // 8.4.8
     recovery = true;
     attempts = 0;
-  } else if (++attempts >= config.n400) {
+  } else if (++attempts >= attempts_allowed()) {
     fire(LinkEvent::kN400, Frame{});
     return;
   }
