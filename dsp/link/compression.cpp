@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/link/compression.h"
 
+#include <new>
+
 namespace offhook::v42 {
 namespace {
 
@@ -8,14 +10,20 @@ size_t larger(size_t a, size_t b) {
   return a > b ? a : b;
 }
 
+size_t aligned(size_t n) {
+  return (n + 63) / 64 * 64;
+}
+
 size_t encoder_size(const oh_link_config& c) {
-  return larger(c.compression ? Dictionary::size(uint16_t(c.codewords)) : 0,
-                c.v44 ? v44::Encoder::size(parameters_of(c.v44_tx)) : 0);
+  return larger(larger(c.compression ? Dictionary::size(uint16_t(c.codewords)) : 0,
+                       c.v44 ? v44::Encoder::size(parameters_of(c.v44_tx)) : 0),
+                permits_mnp5(c) ? aligned(sizeof(mnp5::Encoder)) : 0);
 }
 
 size_t decoder_size(const oh_link_config& c) {
-  return larger(c.compression ? Dictionary::size(uint16_t(c.codewords)) : 0,
-                c.v44 ? v44::Decoder::size(parameters_of(c.v44_rx)) : 0);
+  return larger(larger(c.compression ? Dictionary::size(uint16_t(c.codewords)) : 0,
+                       c.v44 ? v44::Decoder::size(parameters_of(c.v44_rx)) : 0),
+                permits_mnp5(c) ? aligned(sizeof(mnp5::Decoder)) : 0);
 }
 
 }  // namespace
@@ -46,7 +54,11 @@ void Compression::init(uint8_t* memory, const oh_link_config& c) {
 
 void Compression::start(const oh_lapm_status& agreed) {
   v44_ = agreed.v44;
-  if (v44_) {
+  mnp5_ = agreed.mnp_class == 5;
+  if (mnp5_) {
+    mnp5_encoder_ = new (encoder_memory_) mnp5::Encoder;
+    mnp5_decoder_ = new (decoder_memory_) mnp5::Decoder;
+  } else if (v44_) {
     v44_encoder_.init(encoder_memory_, parameters_of(agreed.v44_tx));
     v44_decoder_.init(decoder_memory_, parameters_of(agreed.v44_rx));
   } else {

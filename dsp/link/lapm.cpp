@@ -147,7 +147,7 @@ bool permits_mnp(const oh_lapm_config& c) {
 
 bool possible_mnp(const oh_lapm_config& c) {
   const oh_link_config& l = c.link;
-  return (l.mnp_class == 0 || (l.mnp_class >= 2 && l.mnp_class <= 4)) &&
+  return (l.mnp_class == 0 || (l.mnp_class >= 2 && l.mnp_class <= 5)) &&
          (l.mnp_block == 0 || (l.mnp_block >= kShortField && l.mnp_block <= kLongField)) && c.detections >= 1 &&
          c.buffer_bytes >= 2u * kLongField;
 }

@@ -91,7 +91,7 @@ struct oh_lapm_status {
   uint8_t k_tx, k_rx;
   uint8_t srej, fcs32;
   uint8_t protocols;   /**< permitted: a set of enum oh_link_protocol */
-  uint8_t mnp_class;   /**< negotiated: 2 to 4; 0: LAPM */
+  uint8_t mnp_class;   /**< negotiated: 2 to 5; 0: LAPM */
   uint8_t compression; /**< negotiated: a set of enum oh_lapm_compression */
   uint8_t v44;         /**< V.44 is used, with the two parameter sets below; otherwise V.42bis, with the two values */
   uint16_t codewords;

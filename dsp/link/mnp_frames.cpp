@@ -5,7 +5,14 @@ namespace offhook::v42 {
 namespace {
 
 // Variable parameters of a link request (A.6.4.1).
-enum Parameter : uint8_t { kConstant = 1, kFraming = 2, kWindow = 3, kInformation = 4, kOptimization = 8 };
+enum Parameter : uint8_t {
+  kConstant = 1,
+  kFraming = 2,
+  kWindow = 3,
+  kInformation = 4,
+  kOptimization = 8,
+  kCompression = 9
+};
 constexpr uint8_t kConstantValue[] = {1, 0, 0, 0, 0, 255};  // A.6.4.1.4; a receiver accepts any value (A.7.1.5.2)
 constexpr uint8_t kExtendedLength = 255;                    // A.6.2.1; no known header is that long
 
@@ -27,6 +34,7 @@ LinkRequest common(const LinkRequest& ours, const LinkRequest& theirs) {
   both.k = lower(ours.k, theirs.k);
   both.n401 = lower(ours.n401, theirs.n401);
   both.optimization = ours.optimization & theirs.optimization;
+  both.compression = ours.compression & theirs.compression;
   return both;
 }
 
@@ -45,6 +53,7 @@ size_t write_link_request(const LinkRequest& r, uint8_t* out) {
   add(kWindow, &r.k, 1);
   add(kInformation, n401, sizeof n401);
   if (r.optimization != 0) add(kOptimization, &r.optimization, 1);
+  if (r.compression != 0) add(kCompression, &r.compression, 1);
   out[0] = uint8_t(n - 1);
   return n;
 }
@@ -103,6 +112,7 @@ bool read_link_request(const MnpHeader& header, LinkRequest* request) {
     if (type == kWindow && size == 1) request->k = value[0];
     if (type == kInformation && size == 2) request->n401 = uint16_t(value[0] | value[1] << 8);
     if (type == kOptimization && size == 1) request->optimization = value[0];
+    if (type == kCompression && size == 1) request->compression = value[0];
     at += 2u + size;
   }
   return true;

@@ -36,6 +36,8 @@ enum MnpFraming : uint8_t { kStartStop = 2, kBitOriented = 3 };
 /// Bits of the data phase optimization (A.6.4.1.8).
 enum MnpOptimization : uint8_t { kLongInformation = 1, kFixedFields = 2 };
 
+inline constexpr uint8_t kClass5 = 1;  // of parameter 9, which V.42 does not have: docs/mnp.md
+
 inline constexpr uint16_t kShortField = 64, kLongField = 256;  // octets of information: A.7.5.6, A.6.4.1.8
 
 /// The parameters of a link request (Table A.2).
@@ -45,10 +47,11 @@ struct LinkRequest {
   uint8_t k = 8;                 ///< unacknowledged frames
   uint16_t n401 = kShortField;   ///< octets of information
   uint8_t optimization = 0;      ///< set of enum MnpOptimization; the common ones are used
+  uint8_t compression = 0;       ///< set; of it only kClass5 is used
   bool valid() const { return framing >= kStartStop && framing <= kBitOriented && k > 0 && n401 > 0; }
 };
 
-/// What both ends can do (A.7.1.5).
+/// The parameters for both ends (A.7.1.5).
 LinkRequest common(const LinkRequest& ours, const LinkRequest& theirs);
 
 /// The parameters of the other frames are one octet each, the first ones of these:
@@ -60,7 +63,7 @@ struct MnpHeader {
   size_t n;
 };
 
-inline constexpr size_t kMaxMnpHeader = 24;  ///< octets that the following functions write, at most
+inline constexpr size_t kMaxMnpHeader = 27;  ///< octets that the following functions write, at most
 
 /// @param[out] out  [kMaxMnpHeader]  @return octets written
 size_t write_link_request(const LinkRequest& request, uint8_t* out);

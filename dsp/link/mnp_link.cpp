@@ -6,8 +6,8 @@
 namespace offhook::v42 {
 namespace {
 
-constexpr uint8_t kLevel = 2;            // A.7.1.5.1
-constexpr uint8_t kHighestClass = 4;     // of those without compression
+constexpr uint8_t kLevel = 2;  // A.7.1.5.1
+constexpr uint8_t kHighestClass = 5;
 constexpr uint8_t kSlots = kModulus;     // of `sent`; no window is longer
 constexpr size_t kFcs16 = 2;             // octets
 constexpr uint32_t kRoundTripMs = 1500;  // as LAPM's T401: 1.2 s, and the delays of both ends
@@ -31,10 +31,10 @@ Attention attention_of(uint8_t handling) {
 }
 
 uint8_t class_of(const LinkRequest& r) {
-  return r.optimization != 0 ? 4 : r.framing == kBitOriented ? 3 : 2;
+  return r.compression != 0 ? 5 : r.optimization != 0 ? 4 : r.framing == kBitOriented ? 3 : 2;
 }
 
-// A far end that asks for fewer octets than those of classes 2 and 3 gets no more.
+// 256 octets, unless the far end limits its own to fewer than those of classes 2 and 3.
 uint16_t field_of(const LinkRequest& r) {
   return r.optimization & kLongInformation && r.n401 >= kShortField ? kLongField : r.n401;
 }
@@ -45,6 +45,7 @@ LinkRequest offer(const oh_link_config& config, uint8_t k) {
   r.framing = highest >= 3 ? kBitOriented : kStartStop;
   r.k = k;
   r.optimization = highest >= 4 ? kLongInformation | kFixedFields : 0;
+  r.compression = permits_mnp5(config) ? kClass5 : 0;
   return r;
 }
 
@@ -130,6 +131,10 @@ void Link::refuse_link(MnpReason reason) {
 // A.7.3; the values of A.6.3. The originator's HDLC frames begin after its confirmation.
 void Link::enter_data_phase() {
   status.mnp_class = class_of(mnp.agreed);
+  if (mnp.agreed.compression != 0) {
+    status.compression = OH_LAPM_COMPRESS_SENT | OH_LAPM_COMPRESS_RECEIVED;
+    compression.start(status);
+  }
   status.n401_tx = status.n401_rx = field_of(mnp.agreed);
   status.k_tx = status.k_rx = mnp.agreed.k;
   mnp.credit = mnp.agreed.k;

@@ -6,9 +6,10 @@
 namespace offhook::v42 {
 namespace {
 
-constexpr uint32_t kOpeningFlags = 16;      // 8.3.2.1 note 2, 8.10.2 note
-constexpr uint32_t kAnswerPatterns = 10;    // 7.2.1.3; more of them until the originator sends flags (III.1)
-constexpr uint32_t kCompressAtOnce = 1024;  // in characters: about 20 us of V.42bis; V.44 depends on the text
+constexpr uint32_t kOpeningFlags = 16;    // 8.3.2.1 note 2, 8.10.2 note
+constexpr uint32_t kAnswerPatterns = 10;  // 7.2.1.3; more of them until the originator sends flags (III.1)
+// In characters: about 20 us of V.42bis; V.44 and MNP 5 (up to 250 us) depend on the text.
+constexpr uint32_t kCompressAtOnce = 1024;
 
 void copy(uint8_t* to, const uint8_t* from, size_t n) {
   for (size_t i = 0; i < n; ++i) to[i] = from[i];

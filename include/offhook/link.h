@@ -24,7 +24,7 @@ enum oh_error_control {
 /** Protocols of error control, as a set. If both are permitted, V.42 is preferred. */
 enum oh_link_protocol {
   OH_PROTOCOL_V42 = 1, /**< LAPM */
-  OH_PROTOCOL_MNP = 2  /**< Microcom's classes 2 to 4: the alternative procedure of V.42 before 2002, Annex A */
+  OH_PROTOCOL_MNP = 2  /**< Microcom's classes 2 to 5: the alternative procedure of V.42 before 2002, Annex A */
 };
 
 /** Directions of data compression, from this end's view. */
@@ -48,7 +48,8 @@ struct oh_link_config {
   uint32_t v44 OH_BY_DEFAULT(0);            /**< V.44, preferred to V.42bis: a set of enum oh_lapm_compression */
   struct oh_v44_parameters v44_tx OH_BY_DEFAULT({2048, 6144, 255}), v44_rx OH_BY_DEFAULT({2048, 6144, 255});
   uint32_t protocols OH_BY_DEFAULT(OH_PROTOCOL_V42); /**< permitted: a set of enum oh_link_protocol; 0: V.42 */
-  uint32_t mnp_class OH_BY_DEFAULT(4);               /**< highest class of MNP, 2 to 4; 0: 4 */
+  uint32_t mnp_class
+      OH_BY_DEFAULT(5); /**< highest class of MNP, 2 to 5; 0: 5. Class 5 needs `compression` in both directions */
   uint32_t mnp_block OH_BY_DEFAULT(256); /**< octets of the largest block of MNP that is sent, 64 to 256; 0: 256 */
 };
 

@@ -25,7 +25,7 @@ oh_lapm_config config_of(Input& in) {
   const uint8_t options = in.next();
   oh_lapm_default_config(&config, options & 1 ? OH_PUMP_ANSWER : OH_PUMP_CALL, 2400);
   config.link.protocols = options & 2 ? OH_PROTOCOL_MNP : OH_PROTOCOL_V42 | OH_PROTOCOL_MNP;
-  config.link.mnp_class = 2 + (options >> 2 & 3) % 3;
+  config.link.mnp_class = 2 + (options >> 2 & 3);
   config.link.window = options & 16 ? 127 : 15;
   config.detections = options & 32 ? 2 : 1;
   config.buffer_bytes = options & 64 ? 8192 : 600;
@@ -64,7 +64,7 @@ struct Senders {
 
 /// A header that is nearly right, and information.
 size_t compose(uint8_t* f, uint8_t what, Input& in) {
-  constexpr uint8_t kRequest[] = {23, 1, 2, 1, 6, 1, 0, 0, 0, 0, 255, 2, 1, 3, 3, 1, 8, 4, 2, 64, 0, 8, 1, 3};
+  constexpr uint8_t kRequest[] = {26, 1, 2, 1, 6, 1, 0, 0, 0, 0, 255, 2, 1, 3, 3, 1, 8, 4, 2, 64, 0, 8, 1, 3, 9, 1, 1};
   if ((what >> 3 & 7) == 0) {
     memcpy(f, kRequest, sizeof kRequest);
     if (what & 64) f[in.next() % sizeof kRequest] = in.next();

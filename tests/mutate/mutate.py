@@ -25,7 +25,7 @@ BUILD = TREE / "build" / "release"
 PROGRAMS = {"dsp": ["unit_dsp", "unit_driver"], "driver": ["unit_driver", "unit_hostsim"], "hostsim": ["unit_hostsim", "unit_src"],
             "traces": ["unit_traces", "unit_src"], "src": ["unit_src"]}
 # Complete calls by their subject; the first row that matches the beginning of a module counts.
-SIM = [("dsp/link", ["error_control", "compression_call", "slow_call"]), ("dsp/v32", ["v32_call"]), ("dsp/v34", ["v34_"]),
+SIM = [("dsp/link", ["error_control", "compression_call", "mnp_call", "slow_call"]), ("dsp/v32", ["v32_call"]), ("dsp/v34", ["v34_"]),
        ("dsp/qam", ["v34_", "v32_call"]), ("dsp/automode", ["automode"]), ("dsp", ["real_pump", "slow_call"]),
        ("src/decode", ["decode_call"]), ("", ["paper", "real_pump"])]
 
