@@ -144,6 +144,7 @@ modem::CallStatus KernelLine::status() const {
   status.link.unacknowledged = s.unsent;
   status.link.compression = static_cast<std::uint8_t>(s.compression);
   status.link.v44 = static_cast<std::uint8_t>(s.v44);
+  status.link.mnp_class = static_cast<std::uint8_t>(s.mnp_class);
   if (status.pump.state == OH_PUMP_DATA && std::min(s.tx_bit_rate, s.rx_bit_rate) < min_bit_rate_) {
     status.pump.state = OH_PUMP_FAILED;
     status.pump.failure = OH_PUMP_TOO_SLOW;

@@ -307,6 +307,7 @@ void oh_kernel_end_status(struct oh_kernel_end *end, struct oh_kernel_status *st
 	status->link = s->link.state;
 	status->compression = s->link.compression;
 	status->v44 = s->link.v44;
+	status->mnp_class = s->link.mnp_class;
 	status->direct = s->direct;
 	status->unsent = s->unsent;
 	status->cells_sent = s->cells.sent;

@@ -38,6 +38,8 @@ constexpr float kTxLevelDbm0 = -12;         // as modems are configured for the 
 constexpr float kSilentTapDb = -90;
 // See the header: the time that the far end may need to show that it has V.42.
 constexpr uint32_t kRoundTripMs = 1200, kTrainingMs = 15'000 + 5 * kRoundTripMs, kOptionalMs = 3000;
+// With MNP, link requests follow the pattern. They take about as long as the pattern.
+constexpr uint16_t kRounds = 1 + kTrainingMs / (2 * kOptionalMs);
 
 oh_modem_end& of(void* self) {
   return *static_cast<oh_modem_end*>(self);
@@ -48,10 +50,16 @@ void record(const oh_modem_end& end, oh_event_kind kind, uint32_t argument) {
   if (c.log != nullptr) oh_event_log_write(c.log, c.now_ns(c.clock), kind, c.id, argument);
 }
 
+oh_lapm_status link_status(const oh_modem_end& end) {
+  oh_lapm_status status{};
+  if (end.lapm != nullptr) oh_lapm_get_status(end.lapm, &status);
+  return status;
+}
+
 void note_link(void* self, oh_lapm_event event, uint32_t argument) {
   switch (event) {
     case OH_LAPM_EVENT_STATE:
-      record(of(self), OH_EV_LINK_STATE, argument);
+      record(of(self), OH_EV_LINK_STATE, argument | uint32_t{link_status(of(self)).mnp_class} << 8);
       break;
     case OH_LAPM_EVENT_RETRANSMIT:
       record(of(self), OH_EV_LINK_RETRANSMIT, argument);
@@ -164,7 +172,10 @@ oh_lapm_config lapm_config(const oh_modem_end_config& c, void* end) {
   oh_lapm_default_config(&l, c.role, kRateBeforeData);
   l.sample_rate_hz = periods_per_second(c);
   l.link = c.link;
-  l.t400_ms = c.link.error_control == OH_ERROR_CONTROL_REQUIRED ? kTrainingMs : kOptionalMs;
+  const bool required = c.link.error_control == OH_ERROR_CONTROL_REQUIRED;
+  const bool tries_both = c.role == OH_PUMP_CALL && (c.link.protocols & OH_PROTOCOL_MNP) != 0;
+  l.t400_ms = required && !tries_both ? kTrainingMs : kOptionalMs;
+  if (required && tries_both) l.detections = kRounds;
   l.event = note_link;
   l.user = end;
   return l;
@@ -265,12 +276,6 @@ bool init_pump(oh_modem_end& end) {
 oh_pump_status pump_status(const oh_modem_end& end) {
   oh_pump_status status{};
   end.config.pump->status(end.pump, &status);
-  return status;
-}
-
-oh_lapm_status link_status(const oh_modem_end& end) {
-  oh_lapm_status status{};
-  if (end.lapm != nullptr) oh_lapm_get_status(end.lapm, &status);
   return status;
 }
 
@@ -499,14 +504,17 @@ const char* oh_modem_end_failure(const oh_modem_end_status* s) {
   }
   if (s->pump.state == OH_PUMP_IDLE && carried) return "was cleared down by the far end";
   if (s->direct) return "";
+  const bool mnp = s->link.mnp_class != 0;
   switch (s->link.state) {
     case OH_LAPM_FAILED:
-      return "gave up the V.42 link";
+      return mnp ? "gave up the MNP link" : "gave up the V.42 link";
     case OH_LAPM_UNSUPPORTED:
-      return s->link.cause == OH_LAPM_NO_CLOCK ? "requires V.42, which does not run over this modulation"
-                                               : "found no V.42 at the other end";
+      if (s->link.cause == OH_LAPM_NO_CLOCK) return "requires V.42, which does not run over this modulation";
+      return s->link.protocols == OH_PROTOCOL_MNP  ? "found no MNP at the other end"
+             : s->link.protocols > OH_PROTOCOL_MNP ? "found neither V.42 nor MNP at the other end"
+                                                   : "found no V.42 at the other end";
     case OH_LAPM_DISCONNECTED:
-      return "released the V.42 link";
+      return mnp ? "released the MNP link" : "released the V.42 link";
     default:
       return "";
   }

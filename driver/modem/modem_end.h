@@ -8,7 +8,8 @@
  * driver. An owner adds only the parts of its environment: memory, threads, queues, floating-point sections.
  *
  * The link is one of four kinds:
- * - V.42 (LAPM), required or optional. If it is optional and the far end does not have it, V.14 replaces it.
+ * - V.42 (LAPM), MNP or either, required or optional. If it is optional and the far end does not have it, V.14 replaces
+ *   it.
  * - V.14: start-stop characters without error control.
  * - ATM cells, for DMT pumps.
  * - raw: the owner's own bit port. Octets cannot be written or read.
@@ -27,7 +28,8 @@
  *
  * If V.42 is required, its detection waits 21 s. One end may be in data mode while the far end still trains, for up to
  * 15 s and five round trips of 1.2 s (V.90 9.4.1). If V.42 is optional, its detection waits 3 s, enough for a round
- * trip of 1.2 s and the far end's answer; V.14 begins after that.
+ * trip of 1.2 s and the far end's answer; V.14 begins after that. If MNP is also permitted, a caller sends link
+ * requests after these 3 s; it repeats both until about 21 s have passed if one is required.
  *
  * Freestanding: no operating system, allocation, exceptions or RTTI. All functions but size, init and release are
  * real-time safe. All use floating-point registers: a kernel calls them in a section that saves these. One thread at a

@@ -47,7 +47,7 @@ enum oh_event_kind {
   /* the pump and the link; id: end (0 near, 1 far) */
   OH_EV_PUMP_STATE = 40,      /**< argument: enum oh_pump_state */
   OH_EV_SYMBOL = 41,          /**< received constellation point: re in the low, im in the high 16 bits, Q4.12 */
-  OH_EV_LINK_STATE = 42,      /**< V.42: argument: enum oh_lapm_state */
+  OH_EV_LINK_STATE = 42,      /**< argument: enum oh_lapm_state; from bit 8: class of MNP, 0: V.42 */
   OH_EV_LINK_RETRANSMIT = 43, /**< V.42: argument: I-frames sent again in this recovery */
   OH_EV_LINK_BAD_FRAME = 44,  /**< V.42: argument: frames with a bad check sequence so far; ADSL: superframes */
   OH_EV_LINK_BYTES = 45,      /**< argument: user bytes delivered in order so far */

@@ -108,6 +108,7 @@ struct oh_kernel_status {
   uint64_t delineation_losses;
   uint64_t cells_unread;     /**< part of cells_received: dropped because earlier ones were unread */
   struct oh_streams streams; /**< the card's samples, which determine the possible pumps */
+  uint32_t mnp_class;        /**< negotiated class of MNP; 0: V.42 */
 };
 
 #define OH_KERNEL_START _IOW('O', 0x40, struct oh_kernel_call)

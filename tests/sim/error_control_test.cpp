@@ -112,6 +112,45 @@ TEST_P(ErrorControlOf, NoneCarriesStartStopCharactersAndOptionalFallsBackToThem)
   }
 }
 
+// A far end from before V.42, in both roles; against the end that also has V.42, and against one without either.
+TEST_P(ErrorControlOf, MnpIsUsedIfTheFarEndHasNoV42) {
+  constexpr unsigned kMnp = OH_PROTOCOL_MNP, kBoth = OH_PROTOCOL_V42 | OH_PROTOCOL_MNP;
+  for (const auto& [call, answer, mnp_class] :
+       {std::array<unsigned, 3>{kBoth, kMnp, 4}, {kMnp, kBoth, 2}, {kBoth, kMnp, 5}}) {
+    oh_link_config links[] = {compressed(kOptional), compressed(kRequired)};
+    links[0].protocols = call;
+    links[1].protocols = answer;
+    links[1].mnp_class = mnp_class;
+    Pair pair(GetParam().type(), links[0], links[1]);
+    ASSERT_TRUE(pair.run(60)) << pair.ends[0]->failure() << pair.ends[1]->failure();
+    for (std::size_t i = 0; i < 2; ++i) {
+      EXPECT_FALSE(pair.ends[i]->direct());
+      EXPECT_EQ(pair.ends[i]->lapm_status().mnp_class, mnp_class);
+      EXPECT_EQ(pair.ends[i]->lapm_status().compression, mnp_class == 5 ? 3 : 0);
+      EXPECT_EQ(pair.received[i], pair.file[1 - i]);
+    }
+    for (auto& end : pair.ends) end->hang_up();
+    for (int i = 0; i < 400; ++i) pair.step();
+    for (const auto& end : pair.ends) EXPECT_TRUE(end->hung_up());
+  }
+}
+
+TEST_P(ErrorControlOf, MnpThatFindsNothingFallsBackOrSaysSo) {
+  oh_link_config link = compressed(kOptional);
+  link.protocols = OH_PROTOCOL_V42 | OH_PROTOCOL_MNP;
+  Pair optional(GetParam().type(), link, compressed(kNone));
+  const auto files = optional.file;
+  optional.file = {};
+  for (int i = 0; i < 4000 && !optional.ends[0]->direct(); ++i) optional.step();
+  optional.file = files;
+  EXPECT_TRUE(optional.run(60));
+  EXPECT_TRUE(optional.ends[0]->direct());
+  link.error_control = kRequired;
+  Pair required(GetParam().type(), link, compressed(kNone));
+  EXPECT_FALSE(required.run(60));
+  EXPECT_EQ(required.ends[0]->failure(), "found neither V.42 nor MNP at the other end");
+}
+
 TEST_P(ErrorControlOf, RequiredAndNoneIsNoConnection) {
   Pair pair(GetParam().type(), compressed(kRequired), compressed(kNone));
   EXPECT_FALSE(pair.run(60));

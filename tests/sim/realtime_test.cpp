@@ -181,10 +181,11 @@ TEST(ModemRealtime, AutomodeUnderTheDriverAllocatesLocksAndCallsNothingWhateverI
 struct Lapm {
   std::unique_ptr<void, decltype(&std::free)> memory{nullptr, &std::free};
   oh_lapm* link = nullptr;
-  explicit Lapm(oh_pump_role role) {
+  explicit Lapm(oh_pump_role role, std::uint32_t protocols = OH_PROTOCOL_V42) {
     oh_lapm_config config;
     oh_lapm_default_config(&config, role, 2400);
     config.link.compression = OH_LAPM_COMPRESS_SENT | OH_LAPM_COMPRESS_RECEIVED;
+    config.link.protocols = protocols;
     memory.reset(std::aligned_alloc(64, (oh_lapm_size(&config) + 63) / 64 * 64));
     link = oh_lapm_init(memory.get(), &config);
     EXPECT_NE(link, nullptr);
@@ -201,9 +202,7 @@ struct Lapm {
   }
 };
 
-TEST(ModemRealtime, V42OverV22bisAllocatesLocksAndCallsNothingOver100000Blocks) {
-  Lapm near_link(OH_PUMP_CALL);
-  Lapm far_link(OH_PUMP_ANSWER);
+void expect_no_call_in_100000_blocks(Lapm& near_link, Lapm& far_link) {
   Call call(near_link.port(), far_link.port());
   std::uint64_t written = 0;
   std::uint64_t read = 0;
@@ -232,7 +231,20 @@ TEST(ModemRealtime, V42OverV22bisAllocatesLocksAndCallsNothingOver100000Blocks) 
   EXPECT_EQ(wrong, 0u);
   call.expect_went_through_everything();
   EXPECT_GT(near_link.status().retransmitted, 0u);
+}
+
+TEST(ModemRealtime, V42OverV22bisAllocatesLocksAndCallsNothingOver100000Blocks) {
+  Lapm near_link(OH_PUMP_CALL);
+  Lapm far_link(OH_PUMP_ANSWER);
+  expect_no_call_in_100000_blocks(near_link, far_link);
   EXPECT_EQ(near_link.status().compression, OH_LAPM_COMPRESS_SENT | OH_LAPM_COMPRESS_RECEIVED);
+}
+
+TEST(ModemRealtime, MnpOverV22bisAllocatesLocksAndCallsNothingOver100000Blocks) {
+  Lapm near_link(OH_PUMP_CALL, OH_PROTOCOL_MNP);
+  Lapm far_link(OH_PUMP_ANSWER, OH_PROTOCOL_MNP);
+  expect_no_call_in_100000_blocks(near_link, far_link);
+  EXPECT_EQ(near_link.status().mnp_class, 5);
 }
 
 }  // namespace

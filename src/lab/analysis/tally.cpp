@@ -41,7 +41,7 @@ void TransferTally::add(const oh_event& event) {
       if (event.argument == OH_PUMP_DATA && data_mode_ns == 0) data_mode_ns = event.time_ns;
       break;
     case OH_EV_LINK_STATE:
-      if (event.argument == OH_LAPM_CONNECTED && link_ns == 0) link_ns = event.time_ns;
+      if ((event.argument & 0xFF) == OH_LAPM_CONNECTED && link_ns == 0) link_ns = event.time_ns;
       break;
     case OH_EV_PHASE:
       if (link_ns != 0 && !noticed) link_ns = event.time_ns;
