@@ -44,6 +44,7 @@ struct TransferStatus {
   std::uint64_t bytes_delivered = 0;
   std::uint64_t octets_carried = 0;  ///< octets between the ends of V.42; 0: unknown
   std::uint8_t compression = 0;      ///< of the end under test, of enum oh_lapm_compression
+  std::uint8_t mnp_class = 0;        ///< of the link; 0: V.42, or no error control
   std::uint32_t frames_retransmitted = 0;
   std::uint32_t timeouts = 0;
   std::uint32_t bad_frames = 0;  ///< damaged frames in both directions

@@ -73,10 +73,12 @@ inline modem::Modem::Config near_modem(const Scenario& scenario, const oh_pump_t
 
 /// The modem at the far end, likewise.
 inline modem::Modem::Config far_modem(const Scenario& scenario, const oh_pump_type* pump) {
+  oh_link_config link = link_of(scenario, modulation_of(scenario.far_modem.value_or(scenario.modem)));
+  if (scenario.far_protocols != 0) link.protocols = scenario.far_protocols;
   return {.pump = pump,
           .role = scenario.role == OH_PUMP_CALL ? OH_PUMP_ANSWER : OH_PUMP_CALL,
           .format = far_format(scenario),
-          .link = link_of(scenario, modulation_of(scenario.far_modem.value_or(scenario.modem))),
+          .link = link,
           .modulations = scenario.far_modulations,
           .guard_tone_hz = scenario.guard_tone_hz,
           .answer_delay_ms = scenario.answer_delay_ms,

@@ -107,6 +107,7 @@ class SampledConnection final : public Connection {
     s.bytes_delivered = delivered_;
     s.octets_carried = near.octets_delivered;
     s.compression = near.compression;
+    s.mnp_class = near.mnp_class;
     s.frames_retransmitted = near.retransmitted + far.retransmitted;
     s.timeouts = near.timeouts + far.timeouts;
     s.bad_frames = near.bad_frames + far.bad_frames;

@@ -201,7 +201,8 @@ struct Scenario {
   bool pcm_upstream = false;                             ///< whether V.90 modems have V.92's PCM upstream
   oh_pump_role role = OH_PUMP_CALL;                      ///< of the near end, with real pumps
   std::uint32_t answer_delay_ms = 0, guard_tone_hz = 0;  ///< for the answering end: oh_modem_end_config
-  oh_link_config link;  ///< at both ends, with real pumps; window and V.44's parameters: link_of()
+  oh_link_config link;              ///< at both ends, with real pumps; window and V.44's parameters: link_of()
+  std::uint32_t far_protocols = 0;  ///< of enum oh_link_protocol, at the far end; 0: as at the near end
   HoldScenario hold;
   std::string cost_profile =
       "pentium2-450-vendor";        ///< traces/data/profiles/NAME.toml: cost of ISR and service by phase

@@ -288,6 +288,7 @@ constexpr Row kRunRows[] = {
     Run::of(
         "radio.mean_service_of_slot", "", "mean time from interrupt to output, in slots",
         [](const RunSummary& r) { return service_of_slot(r, r.figures ? r.figures->interrupt_to_output.mean() : 0); }),
+    Run::of<&RunSummary::mnp_class>("mnp_class", "", "class of MNP, if it corrected the errors").absent_if_0(),
     Run::part<&RunSummary::coding>("compression", kCompression),
     Run::part<&RunSummary::hold>("hold", kHold),
     Run::part<&RunSummary::reference>("reference", kReference),

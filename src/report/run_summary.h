@@ -33,6 +33,7 @@ struct CallOutcome {
   std::optional<std::uint64_t> bytes, bytes_delivered;  ///< none for a device that is not a modem
   std::uint64_t octets_carried = 0;                     ///< octets on the line between the ends of V.42; 0: unknown
   std::uint8_t compression = 0;                         ///< of enum oh_lapm_compression
+  std::uint8_t mnp_class = 0;                           ///< of the link; 0: V.42, or no error control
   std::shared_ptr<const hostsim::DmtStatus> dmt;        ///< for a DMT pump; otherwise null
   std::shared_ptr<const hostsim::RadioStatus> radio;    ///< of a radio
   std::shared_ptr<const hostsim::PumpStatus> pump;      ///< of a registered pump

@@ -44,6 +44,9 @@ NameSet modulations(std::uint32_t* set) {
 }
 constexpr std::array<std::string_view, 3> kCompressions = {"none", "v42bis", "v44"};
 constexpr std::array<std::string_view, 3> kErrorControls = {"none", "optional", "required"};
+// By enum oh_link_protocol.
+constexpr std::array<std::string_view, 3> kLinkProtocols = {"v42", "mnp", "v42-or-mnp"};
+constexpr std::array<std::string_view, 4> kFarLinkProtocols = {"same", "v42", "mnp", "v42-or-mnp"};
 constexpr std::array<std::string_view, 2> kEnds = {"near-end", "far-end"};
 // By the code of T1: V.92, Table 33.
 constexpr std::array<std::string_view, 14> kHoldLimits = {"denied", "10 s",   "20 s",   "30 s",  "40 s",
@@ -382,9 +385,15 @@ KeyTable pump_keys() {
 KeyTable link_keys() {
   using L = oh_link_config;
   return {
-      key<L>("error_control", "V.42 at both ends; none: start-stop characters, which may arrive wrong",
+      key<L>("error_control", "error control at both ends; none: start-stop characters, which may arrive wrong",
              [](L& l) -> Field { return choice(l.error_control, kErrorControls); }),
-      key<L>("compression", "compression of V.42's data, both directions; with real pumps",
+      key<L>("protocols", "protocols of error control that a modem permits",
+             [](L& l) -> Field {
+               return Choice{kLinkProtocols, [&l] { return static_cast<int>(l.protocols) - 1; },
+                             [&l](int v) { l.protocols = static_cast<std::uint32_t>(v) + 1; }};
+             }),
+      key<L>("mnp_class", 2, 5, "highest class of MNP; 5 needs compression", &L::mnp_class),
+      key<L>("compression", "compression of V.42's data, both directions; with real pumps; v42bis permits MNP 5",
              [](L& l) -> Field {
                return Choice{kCompressions, [&l] { return l.v44 != 0           ? 2
                                                           : l.compression != 0 ? 1
@@ -469,6 +478,10 @@ KeyTable make_scenario_keys() {
   add(keys_under<S>("air", air_keys(), [](S& s) -> hostsim::AirScenario& { return s.air; }));
   add(keys_under<S>("fax", fax_keys(), [](S& s) -> hostsim::FaxScenario& { return s.fax; }));
   add(pump_keys());
+  add({key<S>("link.far_protocols", "protocols that the far end permits, if they differ", [](S& s) -> Field {
+    return Choice{kFarLinkProtocols, [&s] { return static_cast<int>(s.far_protocols); },
+                  [&s](int v) { s.far_protocols = static_cast<std::uint32_t>(v); }};
+  })});
   add(keys_under<S>("link", link_keys(), [](S& s) -> oh_link_config& { return s.link; }));
   add(keys_under<S>("hold", hold_keys(), [](S& s) -> hostsim::HoldScenario& { return s.hold; }));
   add(keys_under<S>("device", device_keys(), [](S& s) -> hostsim::SoftDevice& { return s.device; }));

@@ -185,6 +185,7 @@ CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uin
   }
   outcome.octets_carried = result.transfer.octets_carried;
   outcome.compression = result.transfer.compression;
+  outcome.mnp_class = result.transfer.mnp_class;
   outcome.hold = result.transfer.hold;
   outcome.dmt = result.dmt;
   outcome.radio = result.radio;

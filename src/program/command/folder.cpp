@@ -220,7 +220,10 @@ RunSummary summary_of(const hostsim::Scenario& scenario, const CallOutcome& outc
     const hostsim::SoftDevice at_work = hostsim::device_at_work(scenario);
     summary.device = {at_work.buffers, at_work.buffer(), at_work.lead()};
   } else if (scenario.link.compression != 0 || scenario.link.v44 != 0) {
-    summary.coding = {scenario.link.v44 != 0 ? "V.44" : "V.42bis", (outcome.compression & OH_LAPM_COMPRESS_SENT) != 0,
+    summary.coding = {outcome.mnp_class == 5   ? "MNP 5"
+                      : scenario.link.v44 != 0 ? "V.44"
+                                               : "V.42bis",
+                      (outcome.compression & OH_LAPM_COMPRESS_SENT) != 0,
                       (outcome.compression & OH_LAPM_COMPRESS_RECEIVED) != 0, outcome.octets_carried};
   }
   if (reference) summary.reference = {"INT", reference->complete, reference->lost, reference->transfer_s};

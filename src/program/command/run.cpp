@@ -111,6 +111,7 @@ void print_table(const RunSummary& run, const hostsim::Scenario& scenario) {
     row("bytes delivered", fmt::format("{} of {}", delivered, bytes));
     if (run.complete) row("transfer time, s", fmt::format("{:.3f}", run.transfer_s));
   }
+  if (run.mnp_class != 0) row("error control", fmt::format("MNP class {}", run.mnp_class));
   if (run.coding) row(run.coding->by.c_str(), in_words(*run.coding, delivered));
   if (run.hold) row("modem-on-hold", hold_in_words(*run.hold));
   if (run.reference)

@@ -334,6 +334,10 @@ TEST_F(ScenarioFile, EveryModulationHasAName) {
   }
   EXPECT_EQ(read("pump.modem = \"auto\"\npump.modulations = [" + names + "]").modulations, kAllModulations);
   EXPECT_EQ(read("link.error_control = \"optional\"").link.error_control, OH_ERROR_CONTROL_OPTIONAL);
+  const hostsim::Scenario mnp = read("[link]\nprotocols = \"v42-or-mnp\"\nfar_protocols = \"mnp\"\nmnp_class = 2");
+  EXPECT_EQ(mnp.link.protocols, OH_PROTOCOL_V42 | OH_PROTOCOL_MNP);
+  EXPECT_EQ(mnp.far_protocols, OH_PROTOCOL_MNP);
+  EXPECT_EQ(mnp.link.mnp_class, 2u);
 }
 
 TEST_F(ScenarioFile, ADeviceOnASubscriberLoopIsADmtPumpAndTheOthersAreNot) {
