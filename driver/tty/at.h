@@ -58,9 +58,9 @@ struct AtSettings {
   int automode = 1;                      ///< +MS, N
   int min_rate = 0, max_rate = 0;        ///< bit/s, +MS; 0: no limit
   int min_rx_rate = 0, max_rx_rate = 0;  ///< limits for the other direction; a pump with one uses the stricter
-  /// +ES, \N: 0 direct mode, 1 normal mode (here equal to 0), 2 V.42 without, 3 with detection. Fallback of the
-  /// originator: 0 and 1 no error control, 2 and 3 none. An answerer: 0 and 1 no error control at all, 2 and 3 with
-  /// that fallback, 4 and 5 without.
+  /// +ES, \N: 0 direct mode, 1 normal mode (here equal to 0), 2 V.42 without, 3 with detection, 4 MNP. The originator
+  /// requires: 0 and 1 no error control, 2 V.42 or MNP, 3 V.42, 4 MNP. An answerer: 0 and 1 no error control at all, 2
+  /// and 3 V.42, MNP or none, 4 V.42 or MNP, 5 V.42, 6 MNP.
   int es_request = 3, es_originator = 0, es_answerer = 2;
   oh_link_config link{.compression = 3};                      ///< +DS and +DS44
   int compression_required = 0;                               ///< +DS

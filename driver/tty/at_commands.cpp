@@ -61,8 +61,8 @@ std::optional<std::vector<std::string>> values(std::string_view text) {
   return out;
 }
 
-// +ES for each value of \N: normal, direct, reliable, reliable or normal, LAPM.
-constexpr std::array<int, 3> kErrorControl[] = {{1, 0, 1}, {0, 0, 0}, {3, 2, 4}, {3, 0, 2}, {3, 3, 5}};
+// +ES for each value of \N: normal, direct, reliable, reliable or normal, LAPM, MNP.
+constexpr std::array<int, 3> kErrorControl[] = {{1, 0, 1}, {0, 0, 0}, {3, 2, 4}, {3, 0, 2}, {3, 3, 5}, {4, 4, 6}};
 
 /// +IFC for each value of &K: none, RTS/CTS, XON/XOFF, XON/XOFF passed on.
 struct FlowControl {
@@ -172,7 +172,7 @@ constexpr Parameter kParameters[] = {
     {"ES",
      "6.5.1",
      "error control: preferred, fallback as caller, fallback as answerer",
-     {{&AtSettings::es_request, 0, 3}, {&AtSettings::es_originator, 0, 3}, {&AtSettings::es_answerer, 0, 5}}},
+     {{&AtSettings::es_request, 0, 4}, {&AtSettings::es_originator, 0, 4}, {&AtSettings::es_answerer, 0, 6}}},
     {"ER", "6.5.5", "+ER before CONNECT", {{&AtSettings::report_error_control}}},
     {"DS",
      "6.6.1",
@@ -342,6 +342,11 @@ struct AtInterpreter::Commands {
     return Outcome::kOk;
   }
 
+  static Outcome mnp_block(At& at, int n) {
+    at.settings_.link.mnp_block = 64u * (static_cast<std::uint32_t>(n) + 1);
+    return Outcome::kOk;
+  }
+
   static Outcome error_control(At& at, std::string_view& rest) {
     AtSettings& s = at.settings_;
     if (take(rest, '?')) {
@@ -479,7 +484,7 @@ struct AtInterpreter::Commands {
       {"&Z", 0, store_number, "Hayes", "&Zn=NUMBER stores a number, n 0 to 3, until the program ends; &Zn? reads it"},
       {"#UD", 0, tell_objects, "V.59", "the last call as V.59's objects"},
       {"\\N", 0, error_control, "Microcom",
-       "error control: 0 none, 3 V.42 if the far end has it, 4 V.42 or nothing; \\N? reads"},
+       "error control: 0 none, 2 V.42 or MNP, 3 these if the far end has one, 4 V.42, 5 MNP; \\N? reads"},
       {"%C", 3, compression, "Microcom", "compression: 0 none, else both directions"},
       // Leased line, synchronous modes, answer rate: this modem supports only the given value.
       {"&L", 0, kNoEffect, "Hayes", "line: switched"},
@@ -503,7 +508,7 @@ struct AtInterpreter::Commands {
       {"&U", 31, kNoEffect, "USR", "least rate: by +MS"},
       {"%B", 0, kNoEffect, "Microcom", "rate of the line: by +MS"},
       {"%E", 3, kNoEffect, "Rockwell", "retrain on bad quality: always"},
-      {"\\A", 3, kNoEffect, "Microcom", "block of MNP: no effect, no MNP"},
+      {"\\A", 3, mnp_block, "Microcom", "largest block of MNP that is sent: 64, 128, 192, 256"},
       {"\\G", 1, kNoEffect, "Microcom", "flow control on the line: none"},
       {"\\J", 1, kNoEffect, "Microcom", "rate of the DTE: unchanged"},
       {"\\K", 5, kNoEffect, "Microcom", "break: no effect"},

@@ -33,6 +33,7 @@ std::uint8_t compression_of(const CallStatus& status) {
 
 /// +DS and +DS44: whether the compression that one of them requires or prefers is present.
 bool compression_suffices(const AtSettings& s, const CallStatus& status) {
+  if (s.compression_required != 0 && status.link.mnp_class != 0) return s.link.compression == 0;
   const bool v44 = !status.direct && status.link.v44 != 0;
   if (s.v44_required != 0 && s.link.v44 != 0 && !(v44 && compression_of(status) == s.link.v44)) return false;
   return s.compression_required == 0 || compression_of(status) == (v44 ? s.link.v44 : s.link.compression);
@@ -194,7 +195,9 @@ std::string Dce::state_text() const {
   constexpr std::array<std::array<const char*, 4>, 2> kCompression = {
       {{"", ", V.42bis sent", ", V.42bis received", ", V.42bis"}, {"", ", V.44 sent", ", V.44 received", ", V.44"}}};
   return fmt::format("online ({}), {} bit/s sent, {} received{}{}", role, s.pump.tx_bit_rate, s.pump.rx_bit_rate,
-                     s.direct ? ", no error control" : kCompression[s.link.v44 != 0 ? 1 : 0][s.link.compression & 3],
+                     s.direct                ? ", no error control"
+                     : s.link.mnp_class != 0 ? fmt::format(", MNP {}", s.link.mnp_class)
+                                             : kCompression[s.link.v44 != 0 ? 1 : 0][s.link.compression & 3],
                      state_ == State::kOnHold          ? ", on hold"
                      : state_ == State::kReturning     ? ", back from hold"
                      : s.pump.hold == OH_HOLD_WAITING  ? ", held by the far end"
@@ -313,11 +316,16 @@ CallConfig Dce::call_config() const {
 oh_link_config Dce::link(std::uint32_t window) const {
   const AtSettings& s = at_.settings();
   const bool call = role_ == OH_PUMP_CALL;
+  constexpr int kInitiateMnp = 4;
   const int none_below = 2, required_from = call ? 2 : 4;
   oh_link_config link = s.link;
   link.error_control = (call ? s.es_request : s.es_answerer) < none_below         ? OH_ERROR_CONTROL_NONE
                        : (call ? s.es_originator : s.es_answerer) < required_from ? OH_ERROR_CONTROL_OPTIONAL
                                                                                   : OH_ERROR_CONTROL_REQUIRED;
+  const int required = call ? s.es_originator + 2 : s.es_answerer;  // from 4: either, V.42, MNP
+  link.protocols = required == 5                                             ? OH_PROTOCOL_V42
+                   : required == 6 || (call && s.es_request == kInitiateMnp) ? OH_PROTOCOL_MNP
+                                                                             : OH_PROTOCOL_V42 | OH_PROTOCOL_MNP;
   link.skip_detection = call && s.es_request == 2 ? 1 : 0;
   link.window = window;
   return link;
@@ -335,11 +343,13 @@ void Dce::report_connection() {
     at_.information(fmt::format("+MCR: {}", carrier_of(status.pump, carriers_)));
     at_.information(fmt::format("+MRR: {},{}", status.pump.tx_bit_rate, status.pump.rx_bit_rate));
   }
-  if (s.report_error_control != 0) at_.information(status.direct ? "+ER: NONE" : "+ER: LAPM");
-  constexpr std::array<std::array<const char*, 4>, 2> kCompression = {
-      {{"NONE", "V42B TD", "V42B RD", "V42B"}, {"NONE", "V44 TD", "V44 RD", "V44"}}};
-  if (s.report_compression != 0)
-    at_.information(fmt::format("+DR: {}", kCompression[status.link.v44 != 0 ? 1 : 0][compression_of(status)]));
+  if (s.report_error_control != 0)
+    at_.information(status.direct ? "+ER: NONE" : status.link.mnp_class != 0 ? "+ER: ALT" : "+ER: LAPM");
+  constexpr std::array<std::array<const char*, 4>, 3> kCompression = {{{"NONE", "V42B TD", "V42B RD", "V42B"},
+                                                                       {"NONE", "V44 TD", "V44 RD", "V44"},
+                                                                       {"NONE", "MNP5 TD", "MNP5 RD", "MNP5"}}};
+  const std::size_t method = status.link.mnp_class != 0 ? 2 : status.link.v44 != 0 ? 1 : 0;
+  if (s.report_compression != 0) at_.information(fmt::format("+DR: {}", kCompression[method][compression_of(status)]));
   if (s.report_local_rate != 0)
     at_.information(
         fmt::format("+ILRR: {}", s.dte_rate > 0 ? static_cast<std::uint32_t>(s.dte_rate) : terminal_.rate()));

@@ -166,6 +166,7 @@ void LastCall::follow(const CallStatus& status, std::string_view carrier, std::i
   rx_bit_rate_ = pump.rx_bit_rate;
   rx_level_dbm0_ = pump.rx_level_dbm0;
   direct_ = status.direct;
+  mnp_class_ = status.link.mnp_class;
 }
 
 void LastCall::end(oh_call_end why, std::string detail) {
@@ -221,7 +222,9 @@ std::vector<std::string> LastCall::facts() const {
   if (reached_ == Reached::kData) {
     lines.push_back(fmt::format("last rates: {} bit/s sent, {} bit/s received", tx_bit_rate_, rx_bit_rate_));
     lines.push_back(fmt::format("received level in data: {:.1f} dBm0", static_cast<double>(rx_level_dbm0_)));
-    lines.push_back(fmt::format("error control: {}", direct_ ? "none" : "V.42"));
+    lines.push_back(fmt::format("error control: {}", direct_           ? "none"
+                                                     : mnp_class_ != 0 ? fmt::format("MNP class {}", mnp_class_)
+                                                                       : "V.42"));
   }
   if (line_.rx_symbol_rate > 0)
     lines.push_back(

@@ -52,6 +52,7 @@ class LastCall {
   float rx_level_dbm0_ = -100;
   bool direct_ = false, training_again_ = false;
   unsigned recoveries_ = 0;
+  unsigned mnp_class_ = 0;
   oh_modem_end_line line_{};  // SNR, carrier and clock as measured in data mode
   std::uint32_t frames_again_ = 0, bad_frames_ = 0;
   std::uint64_t lost_samples_ = 0;

@@ -32,6 +32,8 @@ CALLS = [
     (b"\\N3;+DS=3", b"\\N3;+DS=3", b"LAPM", (b"V42B", b"V42B"), TEXT),
     (b"\\N3;+DS=1", b"\\N3;+DS=3", b"LAPM", (b"V42B TD", b"V42B RD"), TEXT),
     (b"\\N4;%C0", b"\\N3;+DS=3", b"LAPM", (b"NONE", b"NONE"), TEXT[:400]),
+    (b"\\N3;%C0", b"\\N5", b"ALT", (b"NONE", b"NONE"), TEXT[:400]),
+    (b"\\N5;\\A1", b"\\N3", b"ALT", (b"MNP5", b"MNP5"), TEXT),
     (b"\\N0", b"\\N0", b"NONE", (b"NONE", b"NONE"), TEXT[:400]),
     (b"\\N3", b"\\N0", b"NONE", (b"NONE", b"NONE"), TEXT[:400]),
 ]

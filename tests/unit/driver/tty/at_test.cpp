@@ -207,9 +207,13 @@ TEST_F(At, ErrorControlByEitherSyntax) {
   EXPECT_EQ(say("AT+ES=0;\\N?"), "\r\n1\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+ES=,,0"), kOk) << "the others stay";
   EXPECT_EQ(at.settings().es_answerer, 0);
-  EXPECT_EQ(say("AT+ES=4"), kError) << "no MNP";
-  EXPECT_EQ(say("AT+ES=3,0,6"), kError);
-  EXPECT_EQ(say("AT\\N5"), kError);
+  EXPECT_EQ(say("AT\\N5+ES?;\\N?"), "\r\n+ES: 4,4,6\r\n\r\n5\r\n\r\nOK\r\n") << "MNP or nothing";
+  EXPECT_EQ(say("AT+ES=5"), kError);
+  EXPECT_EQ(say("AT+ES=4,5"), kError);
+  EXPECT_EQ(say("AT+ES=3,0,7"), kError);
+  EXPECT_EQ(say("AT\\N6"), kError);
+  EXPECT_EQ(say("AT\\A1"), kOk);
+  EXPECT_EQ(at.settings().link.mnp_block, 128u);
   EXPECT_EQ(say("AT+DS=3,0,2048,32;+ER=1;+DR=1;+MR=1"), kOk);
   EXPECT_TRUE(at.settings().report_error_control && at.settings().report_compression);
   EXPECT_EQ(say("AT+DS=2,1,65535,250;+DS?"), "\r\n+DS: 2,1,65535,250\r\n\r\nOK\r\n");

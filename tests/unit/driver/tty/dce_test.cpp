@@ -232,6 +232,37 @@ TEST(Dce, TheCallIsAsTheSettingsSay) {
   EXPECT_EQ(call.link.v44_rx.history, 800u);
 }
 
+// V.250 6.5.1.
+TEST(Dce, ErrorControlPermitsTheProtocolsOfEs) {
+  struct Case {
+    const char* settings;
+    bool call;
+    oh_error_control control;
+    unsigned protocols;
+  };
+  constexpr auto kNone = OH_ERROR_CONTROL_NONE, kOptional = OH_ERROR_CONTROL_OPTIONAL,
+                 kRequired = OH_ERROR_CONTROL_REQUIRED;
+  constexpr unsigned kV42 = OH_PROTOCOL_V42, kMnp = OH_PROTOCOL_MNP, kBoth = kV42 | kMnp;
+  for (const Case& c : std::vector<Case>{{"+ES=3,0", true, kOptional, kBoth},
+                                         {"+ES=3,2", true, kRequired, kBoth},
+                                         {"+ES=3,3", true, kRequired, kV42},
+                                         {"+ES=3,4", true, kRequired, kMnp},
+                                         {"+ES=4,0", true, kOptional, kMnp},
+                                         {"+ES=4,4", true, kRequired, kMnp},
+                                         {"+ES=1,4", true, kNone, kMnp},
+                                         {"+ES=,,0", false, kNone, kBoth},
+                                         {"+ES=,,2", false, kOptional, kBoth},
+                                         {"+ES=4,4,3", false, kOptional, kBoth},
+                                         {"+ES=,,4", false, kRequired, kBoth},
+                                         {"+ES=,,5", false, kRequired, kV42},
+                                         {"+ES=,,6", false, kRequired, kMnp}}) {
+    Desk desk;
+    desk.say(std::string("ATE0X3") + c.settings + (c.call ? ";D1\r" : ";A\r"));
+    EXPECT_EQ(desk.line.config.link.error_control, c.control) << c.settings;
+    EXPECT_EQ(desk.line.config.link.protocols, c.protocols) << c.settings;
+  }
+}
+
 // V.250 6.6.2: which compression, and in which directions; required values are mandatory.
 TEST(Dce, TheCompressionIsReportedByItsName) {
   struct Case {
