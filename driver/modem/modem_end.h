@@ -29,7 +29,7 @@
  * If V.42 is required, its detection waits 21 s. One end may be in data mode while the far end still trains, for up to
  * 15 s and five round trips of 1.2 s (V.90 9.4.1). If V.42 is optional, its detection waits 3 s, enough for a round
  * trip of 1.2 s and the far end's answer; V.14 begins after that. If MNP is also permitted, a caller sends link
- * requests after these 3 s; it repeats both until about 21 s have passed if one is required.
+ * requests after these 3 s; it repeats both for at least 21 s if one is required.
  *
  * Freestanding: no operating system, allocation, exceptions or RTTI. All functions but size, init and release are
  * real-time safe. All use floating-point registers: a kernel calls them in a section that saves these. One thread at a

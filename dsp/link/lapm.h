@@ -75,8 +75,8 @@ struct oh_lapm_config {
   uint8_t fcs32;              /**< offer or allow the 32-bit check sequence */
   uint16_t n401;              /**< longest information field, requested: 128 (the default of 9.2.3) to 1024 octets */
   uint16_t n400;              /**< attempts of one procedure, at least 1 */
-  uint32_t t400_ms;           /**< wait for the far end's pattern; an answerer repeats its own for at most that time */
   uint16_t detections;        /**< with MNP, an originator's rounds of both patterns and link requests, at least 1 */
+  uint32_t t400_ms;           /**< wait for the far end's pattern; an answerer repeats its own for at most that time */
   uint32_t t401_ms;           /**< acknowledgement; 0: from the bit rates, for round trips of up to 1.2 s */
   uint32_t t403_ms;           /**< inactivity; 0: never enquires */
   uint32_t buffer_bytes;      /**< of each of the user's two byte buffers; at least 2 * n401 */
@@ -90,12 +90,12 @@ struct oh_lapm_status {
   uint16_t n401_tx, n401_rx; /**< octets, as negotiated */
   uint8_t k_tx, k_rx;
   uint8_t srej, fcs32;
-  uint8_t protocols;   /**< permitted: a set of enum oh_link_protocol */
-  uint8_t mnp_class;   /**< negotiated: 2 to 5; 0: LAPM */
   uint8_t compression; /**< negotiated: a set of enum oh_lapm_compression */
   uint8_t v44;         /**< V.44 is used, with the two parameter sets below; otherwise V.42bis, with the two values */
   uint16_t codewords;
   uint8_t max_string;
+  uint8_t protocols; /**< permitted: a set of enum oh_link_protocol */
+  uint8_t mnp_class; /**< negotiated: 2 to 5; 0: LAPM */
   struct oh_v44_parameters v44_tx, v44_rx;
   uint8_t busy, far_busy;                    /**< own-receiver and peer-receiver busy condition */
   uint32_t unacknowledged;                   /**< user bytes written and not yet acknowledged */
