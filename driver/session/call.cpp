@@ -18,6 +18,7 @@ Call::Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t
       dialler_(config.digits, config.plan, kLinear8000.tx.rate_hz),
       detector_(kLinear8000.rx.rate_hz),
       loops_(config.loops),
+      v92_(config.v92),
       digits_only_(config.digits_only) {
   if (config.pump == fax::pump_type()) {
     fax_ = fax::make_pump(config.role);
@@ -36,10 +37,19 @@ Call::Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t
                                  .now_ns = now_ns,
                                  .clock = clock,
                                  .log_symbols = 1});
+    choose(config);
     modem_->start();
     if (config.seek_fax) fax_caller_.emplace();
   }
   publish();  // so that the digits never seem to have ended
+}
+
+// Before the pump's first sample. A pump that has no V.90 on this card refuses.
+void Call::choose(const CallConfig& config) {
+  if (v92_ == nullptr) return;
+  if (config.pcm_upstream) v92_->allow_pcm_upstream(modem_->pump_memory());
+  if (config.short_phases != 0)
+    v92_->prepare_quick_connect(modem_->pump_memory(), &config.profile, config.short_phases);
 }
 
 void Call::process(const void* rx, void* tx, std::size_t n) {
@@ -144,6 +154,8 @@ void Call::publish() {
   if (fax_) fax::pump_type()->status(fax_.get(), &status_.pump);
   if (modem_ && loops_ != nullptr) status_.loop = loops_->state(modem_->pump_memory());
   if (status_.pump.state == OH_PUMP_DATA) {
+    if (modem_ && v92_ != nullptr && v92_->profile(modem_->pump_memory(), &status_.profile) == 0)
+      status_.quick_connect = v92_->was_quick(modem_->pump_memory()) != 0;
     if (!had_data_ || detector_.progress() != Progress::kNothing) detector_.reset();
     had_data_ = true;
   }

@@ -33,7 +33,12 @@ struct CallConfig {
   DialPlan plan{};
   std::uint32_t hold_timeout = 0, answer_delay_ms = 0, guard_tone_hz = 0;  ///< as in Modem::Config
   const Loops* loops = nullptr;                                            ///< of the pump; null: it has no test loops
-  bool seek_fax = false;                                                   ///< until data mode: Progress::kFaxCaller
+  /// Of the pump; null: it has none. The next three require it, and are ignored if the card has no V.90.
+  const V92Choices* v92 = nullptr;
+  bool pcm_upstream = false;
+  oh_v90_profile profile{};        ///< of an earlier call, for Quick Connect; no symbol rate: unknown
+  std::uint32_t short_phases = 0;  ///< set of v90::ShortPhase
+  bool seek_fax = false;           ///< until data mode: Progress::kFaxCaller
 };
 
 /// The status of the last order for modem-on-hold or a test loop.
@@ -50,6 +55,8 @@ struct CallStatus : oh_modem_end_status {
   Progress progress = Progress::kNothing;  ///< the exchange's tones, outside of data mode
   OrderStatus order = OrderStatus::kNone;
   oh_loop_state loop = OH_LOOP_NONE;
+  oh_v90_profile profile{};    ///< of the line, once V.90 had data; until then no symbol rate
+  bool quick_connect = false;  ///< Phase 1 was short
   /// Bytes go through.
   bool connected() const { return oh_modem_end_is_connected(this) != 0; }
   /// Why the call ended by itself; empty while it continues.
@@ -100,6 +107,7 @@ class Call {
   void piece(const void* rx, void* tx, std::size_t n);
   void run_modem(const void* rx, void* tx, std::size_t n);
   bool obey(Order order);
+  void choose(const CallConfig& config);
   bool listening() const;
   void publish();
 
@@ -115,6 +123,7 @@ class Call {
   std::optional<Modem> modem_;
   CallStatus status_{};  // the context's
   const Loops* loops_;
+  const V92Choices* v92_;
   bool digits_only_ = false;
   bool asked_ = false, had_data_ = false;
   std::atomic<bool> releasing_{false}, released_{false};

@@ -82,7 +82,10 @@ struct AtSettings {
   int loop_allowed = 0;                                       ///< &T4, &T5: whether the far end may request a loop
   std::array<std::uint8_t, 98> other_s{};                     ///< S13 to S110: stored, no effect
   int hold_disabled = 1;                                      ///< +PMH: 0 enables modem-on-hold, 1 disables it
-  int hold_timeout = 0;  ///< +PMHT: 0 denies a far end's request, otherwise code of T1 (V.92, Table 33)
+  int pcm_upstream_ignored = 1;                               ///< +PIG: 0 permits V.92's PCM upstream
+  int quick_connect = 3;   ///< +PQC: 0 short Phases 1 and 2, 1 short Phase 1, 2 short Phase 2, 3 neither
+  int short_sequence = 0;  ///< +PSS: 2 a full start-up in spite of +PQC
+  int hold_timeout = 0;    ///< +PMHT: 0 denies a far end's request, otherwise code of T1 (V.92, Table 33)
 
   AtSettings();
 };

@@ -108,12 +108,14 @@ static_assert(std::size(kRegisters) == std::tuple_size_v<decltype(AtSettings::s)
 constexpr int kLastRegister =
     static_cast<int>(std::size(kRegisters) + std::tuple_size_v<decltype(AtSettings::other_s)>) - 1;
 
-/// Numbers of +MS from before V.250 had names: those of Rockwell, Conexant and slmodemd.
+/// Numbers of +MS from before V.250 had names: those of Rockwell, Conexant and slmodemd. V.92 is V.90 with +PIG, +PQC
+/// and +PMH.
 struct OldCarrier {
   std::string_view number, name;
 };
-constexpr OldCarrier kOldCarriers[] = {{"1", "V22"},  {"2", "V22B"},   {"10", "V32B"},  {"11", "V34"}, {"12", "V90"},
-                                       {"22", "V22"}, {"122", "V22B"}, {"132", "V32B"}, {"34", "V34"}, {"90", "V90"}};
+constexpr OldCarrier kOldCarriers[] = {{"1", "V22"},  {"2", "V22B"}, {"10", "V32B"},  {"11", "V34"},
+                                       {"12", "V90"}, {"22", "V22"}, {"122", "V22B"}, {"132", "V32B"},
+                                       {"34", "V34"}, {"90", "V90"}, {"92", "V90"},   {"V92", "V90"}};
 
 using Setting = int AtSettings::*;
 
@@ -219,6 +221,12 @@ constexpr Parameter kParameters[] = {
     {"WHY", "Offhook", "+WHY after NO CARRIER or BUSY: code of V.59 and reason", {{&AtSettings::report_end}}},
     {"VCID", "V.253", "number and name of the caller after the first RING", {{&AtSettings::caller_id}}},
     {"ILRR", "6.2.13", "+ILRR before CONNECT", {{&AtSettings::report_local_rate}}},
+    {"PIG", "V.92", "PCM upstream: 0 permitted, 1 never", {{&AtSettings::pcm_upstream_ignored}}},
+    {"PQC",
+     "V.92",
+     "Quick Connect to a known line: 0 short Phases 1 and 2, 1 short Phase 1, 2 short Phase 2, 3 neither",
+     {{&AtSettings::quick_connect, 0, 3}}},
+    {"PSS", "V.92", "start-up of a known line: 0 and 1 by +PQC, 2 full", {{&AtSettings::short_sequence, 0, 2}}},
     {"PMH", "V.92", "modem-on-hold: 0 enabled, 1 disabled", {{&AtSettings::hold_disabled}}},
     {"PMHT", "V.92", "far end's request for hold: 0 denied, else code of T1", {{&AtSettings::hold_timeout, 0, 13}}},
 };
@@ -686,7 +694,7 @@ struct AtInterpreter::Commands {
   static bool write(const At& at, const Value& v, const std::string& text, AtSettings& settings) {
     if (v.word != nullptr) {
       const auto old = std::find_if(std::begin(kOldCarriers), std::end(kOldCarriers),
-                                    [&text](const OldCarrier& c) { return c.number == text; });
+                                    [&text](const OldCarrier& c) { return c.number == upper(text); });
       const std::string word = text == "0" ? "" : old != std::end(kOldCarriers) ? std::string(old->name) : upper(text);
       settings.*v.word = word;
       return word.empty() || fmt::format(",{},", at.host_.carriers()).find("," + word + ",") != std::string::npos;

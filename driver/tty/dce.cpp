@@ -69,12 +69,14 @@ bool Dce::handle(Event event) {
       line_.change_pump(fax_config());
       break;
     case Action::kHangUp:
+      remember_line();
       record_end(event);
       class1_.reset();  // because it uses the call's pump
       line_.end_call();
       hung_up_ = true;
       break;
     case Action::kGoOnline:
+      remember_line();
       report_connection();
       held_ = throttled_ = false;
       break;
@@ -298,6 +300,7 @@ CallConfig Dce::call_config() const {
   call.seek_fax = adapts();
   if (s.service_class == 1 && line_.can_fax() && !call.seek_fax) call = fax_config();
   call.role = role_;
+  choose_start_up(&call);
   call.link = link(call.link.window);
   call.digits = digits_;
   call.digits_only = digits_only_;
@@ -311,6 +314,25 @@ CallConfig Dce::call_config() const {
   // There is no second dial tone within a call.
   if (off_hook_before_) call.plan.need_dial_tone = false, call.plan.pause_s = 0;
   return call;
+}
+
+QuickProfiles::Key Dce::profile_key() const {
+  return {card_, role_, role_ == OH_PUMP_CALL ? digits_ : line_.caller().number};
+}
+
+// Quick Connect, if the line is known and the program permits it.
+void Dce::choose_start_up(CallConfig* call) const {
+  constexpr int kFullSequence = 2;
+  constexpr std::array<std::uint32_t, 4> kByPqc = {v90::kShortPhases, v90::kShortPhase1, v90::kShortPhase2, 0};
+  const AtSettings& s = at_.settings();
+  call->profile = profiles_->find(profile_key());
+  if (call->profile.upstream_symbol_rate != 0 && s.short_sequence != kFullSequence)
+    call->short_phases = kByPqc[static_cast<std::size_t>(s.quick_connect)];
+}
+
+void Dce::remember_line() {
+  const oh_v90_profile profile = line_.status().profile;
+  if (profile.upstream_symbol_rate != 0) profiles_->store(profile_key(), profile);
 }
 
 oh_link_config Dce::link(std::uint32_t window) const {

@@ -14,6 +14,7 @@
 #include "driver/tty/at.h"
 #include "driver/tty/last_call.h"
 #include "driver/tty/modulation.h"
+#include "driver/tty/quick_profiles.h"
 #include "driver/tty/terminal.h"
 #include "offhook/pump.h"
 
@@ -153,6 +154,12 @@ class Dce final : private AtHost {
 
   /// Handles characters, call progress, ring and time-outs. Call it at least every 20 ms. @param now_ms  monotonic
   void work(std::int64_t now_ms);
+  /// Quick Connect uses these profiles under the name of its card. Without this call it has its own.
+  /// @param profiles  outlive it
+  void share_profiles(QuickProfiles& profiles, std::string card) {
+    profiles_ = &profiles;
+    card_ = std::move(card);
+  }
   /// Whether it reacts to a ring; initially it does.
   void heed_ring(bool heeds) { heeds_ring_ = heeds; }
   /// Whether it takes commands and the escape sequence; at first it does. Else it drops octets that come outside of
@@ -196,6 +203,9 @@ class Dce final : private AtHost {
   void report_connection();
   CallConfig call_config() const;
   CallConfig fax_config() const;
+  QuickProfiles::Key profile_key() const;
+  void choose_start_up(CallConfig* call) const;
+  void remember_line();
   void begin_call();
   /// Whether an answered call detects the kind of its caller: +FAE.
   bool adapts() const;
@@ -234,6 +244,9 @@ class Dce final : private AtHost {
   bool fax_call_ = false;         // of class 1
   std::optional<fax::Class1> class1_;
   LastCall last_call_;
+  QuickProfiles own_profiles_;
+  QuickProfiles* profiles_ = &own_profiles_;
+  std::string card_;  // for profiles_
   unsigned failed_calls_ = 0;
   std::int64_t now_ms_ = 0;
   bool hung_up_ = false;            // since the last work()

@@ -167,6 +167,7 @@ void LastCall::follow(const CallStatus& status, std::string_view carrier, std::i
   rx_level_dbm0_ = pump.rx_level_dbm0;
   direct_ = status.direct;
   mnp_class_ = status.link.mnp_class;
+  quick_connect_ = status.quick_connect;
 }
 
 void LastCall::end(oh_call_end why, std::string detail) {
@@ -219,6 +220,7 @@ std::vector<std::string> LastCall::facts() const {
                                     ended_ ? "end: " + reason() : "end: the call has not ended",
                                     fmt::format("duration: {}", duration())};
   if (!carrier_.empty()) lines.push_back(fmt::format("modulation: {}", carrier_));
+  if (quick_connect_) lines.emplace_back("start-up: Quick Connect");
   if (reached_ == Reached::kData) {
     lines.push_back(fmt::format("last rates: {} bit/s sent, {} bit/s received", tx_bit_rate_, rx_bit_rate_));
     lines.push_back(fmt::format("received level in data: {:.1f} dBm0", static_cast<double>(rx_level_dbm0_)));

@@ -50,7 +50,7 @@ class LastCall {
   std::string carrier_;
   std::uint32_t tx_bit_rate_ = 0, rx_bit_rate_ = 0, retrains_ = 0;
   float rx_level_dbm0_ = -100;
-  bool direct_ = false, training_again_ = false;
+  bool direct_ = false, training_again_ = false, quick_connect_ = false;
   unsigned recoveries_ = 0;
   unsigned mnp_class_ = 0;
   oh_modem_end_line line_{};  // SNR, carrier and clock as measured in data mode

@@ -90,6 +90,8 @@ CallConfig choose_modem(const AtSettings& settings, Carriers carriers, oh_pump_r
       .max_bit_rate = static_cast<std::uint32_t>(most),
       .link = {.window = carriers.back().v42_window},
       .loops = carriers.back().loops,
+      .v92 = carriers.back().v92,
+      .pcm_upstream = settings.pcm_upstream_ignored == 0,
   };
   // Without automode, the carrier that AT+MS? prints is the only one, even if it was not selected.
   std::string wanted = settings.modulation;
@@ -109,6 +111,7 @@ CallConfig choose_modem(const AtSettings& settings, Carriers carriers, oh_pump_r
         call.pump = by_limits != nullptr ? by_limits : m.type();
         call.link.window = m.v42_window;
         call.loops = m.loops;
+        call.v92 = m.v92;
       } else {
         call.modulations = m.id | (settings.automode != 0 ? slower : 0u);
       }

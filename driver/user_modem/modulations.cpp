@@ -26,7 +26,8 @@ constexpr auto kTable = [] {
                     .mark_hz = 0,
                     .type = oh_automode_v22bis_type,
                     .begin = nullptr,
-                    .loops = &automode::kLoops};
+                    .loops = &automode::kLoops,
+                    .v92 = &automode::kV92Choices};
 #define OFFHOOK_ROW(name) name,
   std::array rows{OFFHOOK_ROWS(OFFHOOK_ROW) any};
 #undef OFFHOOK_ROW

@@ -123,6 +123,13 @@ int allow_hold(void* self, uint32_t timeout) {
 constinit const Loops kLoops = {.order = [](void* self, oh_loop_order order) { return automode(self).loop(order); },
                                 .state = [](const void* self) { return automode(self).loop_state(); }};
 
+constinit const V92Choices kV92Choices = {
+    .allow_pcm_upstream = [](void* self) { return automode(self).allow_pcm_upstream(); },
+    .prepare_quick_connect = [](void* self, const oh_v90_profile* profile,
+                                uint32_t phases) { return automode(self).prepare_quick_connect(*profile, phases); },
+    .profile = [](const void* self, oh_v90_profile* profile) { return automode(self).profile(profile); },
+    .was_quick = [](const void* self) { return automode(self).was_quick() ? 1 : 0; }};
+
 }  // namespace offhook::automode
 
 const oh_pump_type* oh_automode_type() {

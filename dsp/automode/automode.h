@@ -17,6 +17,9 @@
  * On a V.90 card (16 000 samples/s received, or the network's octets), V.90 also takes part if the far end's V.8 menu
  * shows the other side of V.90. Pumps with linear samples at 8000 Hz alone get those, converted from the card's.
  *
+ * V.92's Quick Connect takes part in V.8: QC comes before the caller's menu, QCA in place of the answerer's. If both
+ * ends have exchanged them, V.90 begins at once. Its own V.8, with V.34 and V.90, follows if Quick Connect fails.
+ *
  * Modem-on-hold belongs to the chosen modulation. If that does not support it, an order fails and allowing it has no
  * effect.
  *
@@ -66,6 +69,8 @@ int hold(void* self, oh_hold_order order);
 int allow_hold(void* self, uint32_t timeout);
 /// Operations of the modulation in use.
 extern const Loops kLoops;
+/// Those of the member V.90. Quick Connect with a short Phase 1 requires V.8.
+extern const V92Choices kV92Choices;
 
 inline constexpr oh_pump_format kFormats[] = {kLinear8000, kLinear16000To8000, kMuLaw8000, kALaw8000};
 

@@ -2,6 +2,7 @@
 #include "dsp/automode/procedure.h"
 
 #include "dsp/blocks/level.h"
+#include "dsp/blocks/renew.h"
 #include "dsp/v34/session/call_memory.h"
 #include "dsp/v8/pcm_side.h"
 
@@ -114,6 +115,12 @@ void Automode::begin(Member* member, Step next) {
 // The lowest common item of both (V.8 7.4); that of PCM modems only if the ends are the two sides of V.90.
 void Automode::follow_v8() {
   const v8::Result& r = v8_.result();
+  if (v8_.state() == v8::State::kShortPhase1) {
+    active_ = member(OH_MODULATION_V90);
+    active_->modulation->v92->begin_quick_connect(active_->self, r.quick);
+    enter(Step::kRunning);
+    return;
+  }
   for (uint16_t joint = r.joint.modulations; joint != 0; joint &= static_cast<uint16_t>(joint - 1)) {
     const uint16_t selected = v8::selected_modulation(joint);
     if (selected == v8::kPcm && v8::pcm_side(v8_.own_menu(), r.far, calls_) == 0) continue;
@@ -124,6 +131,17 @@ void Automode::follow_v8() {
     }
   }
   fail(OH_PUMP_NOTHING_IN_COMMON);
+}
+
+int Automode::prepare_quick_connect(const oh_v90_profile& profile, uint32_t phases) {
+  Member* m = member(OH_MODULATION_V90);
+  if (m == nullptr || step_ != Step::kV8 || samples_ != 0) return kNotNow;
+  if (const int result = m->modulation->v92->prepare_quick_connect(m->self, &profile, phases); result != 0)
+    return result;
+  v8::Config v8 = v8_config(config_, members_, n_);
+  v8.quick = m->modulation->v92->quick_connect_octets(m->self);
+  renew(v8_, v8);
+  return 0;
 }
 
 // The order of Annex A (A.2.2), followed by the marks.
@@ -248,7 +266,7 @@ float Automode::call(int16_t rx, float heard) {
     case Step::kV8: {
       const float tx = v8_.process(heard);
       show_progress();
-      if (v8_.state() == v8::State::kDone) {
+      if (both_know_v8()) {
         follow_v8();
       } else if (v8_.state() == v8::State::kAnswerTone) {
         enter(Step::kAnswerTone);
@@ -304,7 +322,7 @@ float Automode::answer(int16_t rx, float heard) {
       const float tx = v8_.process(heard);
       show_progress();
       aa_.put(heard);
-      if (v8_.state() == v8::State::kDone) {
+      if (both_know_v8()) {
         follow_v8();
       } else if (v8_.state() == v8::State::kAnswerTone) {
         probe();

@@ -58,11 +58,22 @@ class Automode {
     const Loops* loops = running_loops();
     return loops != nullptr ? loops->state(active_->self) : OH_LOOP_NONE;
   }
+  int allow_pcm_upstream() {
+    Member* m = member(OH_MODULATION_V90);
+    return m != nullptr && samples_ == 0 ? m->modulation->v92->allow_pcm_upstream(m->self) : kNotNow;
+  }
+  int prepare_quick_connect(const oh_v90_profile& profile, uint32_t phases);
+  int profile(oh_v90_profile* profile) const {
+    return runs_v90() ? active_->modulation->v92->profile(active_->self, profile) : kNotNow;
+  }
+  bool was_quick() const { return runs_v90() && active_->modulation->v92->was_quick(active_->self) != 0; }
   void release() {
     for (int k = 0; k < n_; ++k) members_[k].type->release(members_[k].self);
   }
 
  private:
+  bool both_know_v8() const { return v8_.state() == v8::State::kDone || v8_.state() == v8::State::kShortPhase1; }
+  bool runs_v90() const { return step_ == Step::kRunning && active_->modulation->v92 != nullptr; }
   const Loops* running_loops() const { return step_ == Step::kRunning ? active_->modulation->loops : nullptr; }
 
   enum class Step : uint8_t {

@@ -12,6 +12,7 @@
 #include "dsp/v34/session/pump.h"
 #include "dsp/v8/menu.h"
 #include "dsp/v90/session/pump.h"
+#include "dsp/v90/session/v92.h"
 #include "offhook/loop.h"
 #include "offhook/pump.h"
 
@@ -21,6 +22,17 @@ namespace offhook {
 struct Loops {
   int (*order)(void* self, oh_loop_order order);  ///< @return 0, or -EINVAL if not possible now
   oh_loop_state (*state)(const void* self);
+};
+
+/// V.92's choices of a pump (dsp/v90/session/v92.h).  Real-time: yes.
+struct V92Choices {
+  int (*allow_pcm_upstream)(void* self);
+  int (*prepare_quick_connect)(void* self, const oh_v90_profile* profile, uint32_t phases);
+  int (*profile)(const void* self, oh_v90_profile* profile);
+  int (*was_quick)(const void* self);
+  // For an owner that runs V.8 itself; null for automode, which is one.
+  v8::QuickConnect (*quick_connect_octets)(const void* self) = nullptr;
+  void (*begin_quick_connect)(void* self, uint8_t far) = nullptr;
 };
 
 struct Modulation {
@@ -43,7 +55,8 @@ struct Modulation {
   /// For a modulation whose directions differ: its pump with these bit rates of the two senders. @return NULL if there
   /// is none. The member itself is NULL for other modulations.
   const oh_pump_type* (*with_rates)(uint32_t caller, uint32_t answerer) = nullptr;
-  const Loops* loops = nullptr;  ///< NULL if it has no procedure for test loops
+  const Loops* loops = nullptr;     ///< NULL if it has no procedure for test loops
+  const V92Choices* v92 = nullptr;  ///< NULL if it is not a pump of V.90
 };
 
 inline constexpr Loops kLoopsOfV22bis = {.order = oh_v22bis_loop, .state = oh_v22bis_loop_state};
@@ -118,6 +131,13 @@ inline constexpr Modulation kV34 = {.id = OH_MODULATION_V34,
                                     .type = oh_v34_type,
                                     .begin = [](void* self, bool, float) { oh_v34_begin(self); }};
 
+inline constexpr V92Choices kV92ChoicesOfV90 = {.allow_pcm_upstream = v90::allow_pcm_upstream,
+                                                .prepare_quick_connect = v90::prepare_quick_connect,
+                                                .profile = oh_v90_get_profile,
+                                                .was_quick = oh_v90_was_quick,
+                                                .quick_connect_octets = v90::quick_connect_octets,
+                                                .begin_quick_connect = v90::begin_quick_connect};
+
 inline constexpr Modulation kV90 = {
     .id = OH_MODULATION_V90,
     .name = "v90",
@@ -130,6 +150,7 @@ inline constexpr Modulation kV90 = {
     .alone = false,
     .mark_hz = 0,
     .type = oh_v90_type,
-    .begin = [](void* self, bool, float) { oh_v90_begin(self); }};
+    .begin = [](void* self, bool, float) { oh_v90_begin(self); },
+    .v92 = &kV92ChoicesOfV90};
 
 }  // namespace offhook

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// What the two modems of V.90 cost in data mode, a service of 40 sample periods (5 ms) at a time. What both receive in
-// a call is recorded; then each is put back to where data mode began and given the same again, so many times: the pump
-// computes the same each time, so that the least time of a service is what it takes when nothing else does.
+// The cost of the two modems of V.90, or of V.92 with PCM upstream, in data mode and in training. A call is recorded;
+// then each modem is restored to an earlier state and receives the same samples again, several times. The pump computes
+// the same each time, so the least time of a service is its cost when nothing else runs. A service has 40 sample
+// periods (5 ms) in data mode, and 8 in training.
 //
-//   v90_cost_bench [SECONDS [TIMES]]     of data mode, 10 and 9 unless told; Markdown, as in docs/v90.md
+//   v90_cost_bench [SECONDS [TIMES [v92]]]     SECONDS of data mode (10), TIMES runs (9); Markdown, as in docs/v90.md
+//
+// The longest step is that of oh_pump_type: the excess of the costliest block of up to 512 periods over as many of data
+// mode, in periods of data mode.
 //
 // Cycles are those of the processor's time stamp counter. Exit status 1: no connection, or bits were wrong.
 // The timed calls have names of their own: instructions of SECONDS * 8000 sample periods are
@@ -19,6 +23,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -63,6 +68,39 @@ std::vector<double> cycles(V90Call& call, bool digital, const std::vector<Sample
   return least;
 }
 
+/// From the start of Phase 2 to data mode: mean, costliest buffer of 512 periods, longest step.
+template <class Sample>
+void print_training(const char* name, V90Call& call, bool digital, const std::vector<Sample>& received, int times,
+                    double data_cycles, double ghz) {
+  constexpr size_t kPiece = 8, kBuffer = 512 / kPiece;
+  const size_t apart = digital ? kPiece : kPiece * kRatio;
+  std::vector<double> least(received.size() / apart, 1e300);
+  int16_t tx[kPiece];
+  for (int k = 0; k < times; ++k) {
+    call.take_up(0);
+    void* self = digital ? call.digital() : call.analogue();
+    for (size_t n = 0; n < least.size(); ++n) {
+      const uint64_t begin = __rdtsc();
+      oh_v90_type()->process(self, &received[n * apart], tx, kPiece);
+      least[n] = std::min(least[n], static_cast<double>(__rdtsc() - begin));
+    }
+  }
+  double sum = 0, costliest = 0, longest = 0;
+  size_t at = 0;
+  for (size_t n = 0; n < least.size(); ++n) {
+    sum += least[n];
+    double block = 0;
+    for (size_t k = n; k < std::min(least.size(), n + kBuffer); ++k) {
+      block += least[k];
+      const double more = block / data_cycles - static_cast<double>((k - n + 1) * kPiece);
+      if (more > longest) longest = more, at = n;
+    }
+    costliest = std::max(costliest, block);
+  }
+  std::printf("| %s | %.0f | %.0f | %.0f, at %.2f s |\n", name, sum / static_cast<double>(least.size() * kPiece) / ghz,
+              costliest / ghz / 1000, longest, static_cast<double>(at * kPiece) / 8000);
+}
+
 /// Least cycles of the pumps' port calls in each sample period.
 std::vector<double> cycles_of_bits(double sent, double received, int times) {
   constexpr int kPeriods = 100'000;
@@ -89,13 +127,15 @@ double tsc_ghz() {
   return static_cast<double>(__rdtsc() - from) / gone.count();
 }
 
-void print(const char* name, std::vector<double> each, double ghz) {
+/// @return the mean, cycles
+double print(const char* name, std::vector<double> each, double ghz) {
   double mean = 0;
   for (const double c : each) mean += c / static_cast<double>(each.size());
   std::sort(each.begin(), each.end());
   const double worst = each.back();
   std::printf("| %s | %.0f | %.0f | %.2f | %.2f | %.2f | %.0f |\n", name, mean / ghz, mean, mean / kVendorCycles,
               each[each.size() * 99 / 100] / mean, worst / mean, static_cast<double>(each.size()));
+  return mean;
 }
 
 }  // namespace
@@ -106,6 +146,7 @@ int main(int argc, char** argv) {
   V90Call::Options o;
   o.trunk.noise_dbm0 = -80;
   o.v8 = false;
+  o.analogue_v92 = o.digital_v92 = argc > 3 && std::strcmp(argv[3], "v92") == 0;
   V90Call call(o);
   V90Call::Received received;
   if (!call.connect(20)) return 1;
@@ -123,10 +164,19 @@ int main(int argc, char** argv) {
       "|---|---|---|---|---|---|---|\n",
       call.analogue_status().rx_bit_rate, call.digital_status().rx_bit_rate, offhook::best_kernels().name,
       kVendorCycles);
-  print("analogue modem", cycles(call, false, received.analogue, times), ghz);
-  print("digital modem", cycles(call, true, received.digital, times), ghz);
+  const double analogue = print("analogue modem", cycles(call, false, received.analogue, times), ghz);
+  const double digital = print("digital modem", cycles(call, true, received.digital, times), ghz);
   const double down = call.analogue_status().rx_bit_rate / 8000., up = call.digital_status().rx_bit_rate / 8000.;
   print("of which the analogue modem's bits", cycles_of_bits(up, down, times), ghz);
   print("of which the digital modem's bits", cycles_of_bits(down, up, times), ghz);
+  V90Call training(o);
+  V90Call::Received all;
+  training.keep();
+  training.record(&all);
+  if (!training.connect(20)) return 1;
+  training.record(nullptr);
+  std::printf("\n| training | ns a sample | costliest 512 periods, us | longest step, periods |\n|---|---|---|---|\n");
+  print_training("analogue modem", training, false, all.analogue, times, analogue, ghz);
+  print_training("digital modem", training, true, all.digital, times, digital, ghz);
   return good ? 0 : 1;
 }

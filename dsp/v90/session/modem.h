@@ -18,6 +18,7 @@
 #include "dsp/v90/session/hold.h"
 #include "dsp/v90/session/pump.h"
 #include "dsp/v90/session/short_phase1.h"
+#include "dsp/v90/session/v92.h"
 
 namespace offhook::v90 {
 
@@ -35,10 +36,10 @@ class Modem {
     const oh_pump_config v = v34_config(c, c.role);
     return oh_v34_type()->size(&v);
   }
-  /// V.8 is over by other means: Phase 2 begins.
+  /// V.8 is over, here or at the owner: Phase 2 begins.
   void begin() {
-    stage_ = Stage::kPhase2;
-    phase2_.start();
+    if (after_v8_ == kShortPhase2) renew_phase2(short_phase2());
+    start_phase2();
   }
   void renegotiate() {
     if (stage_ == Stage::kV34) oh_v34_renegotiate(v34_);
@@ -66,14 +67,49 @@ class Modem {
     options_ = options;
     phase2_.set_upstream(options.upstream_symbol_rates, options.md_length);
   }
-  /// Before the first sample.  @return false: not a profile of this modem
-  bool quick_connect(const oh_v90_profile& profile) {
+  /// Before the first sample.  @return false: too late
+  bool allow_pcm_upstream() {
+    if (stage_ != Stage::kV8 || samples_ != 0) return false;
+    phase2_config_.v92 = phase2_config_.pcm_upstream = true;
+    renew_phase2(phase2_config_);
+    return true;
+  }
+  /// Before the first sample. @param phases  set of ShortPhase  @return false: not a profile of this modem
+  bool quick_connect(const oh_v90_profile& profile, uint32_t phases) {
     const bool rate = profile.upstream_symbol_rate >= 3 && profile.upstream_symbol_rate <= 5;
     const bool qts = is_digital() || (profile.u_qts != 0 && uqts_not_above(profile.u_qts) == profile.u_qts);
-    if (!rate || !qts || stage_ != Stage::kV8 || samples_ != 0) return false;
+    const bool some = phases != 0 && (phases & ~kShortPhases) == 0;
+    if (!rate || !qts || !some || stage_ != Stage::kV8 || samples_ != 0) return false;
     profile_ = profile;
-    renew(v8_, with_quick_connect(v8_config_, false));
+    phases_ = phases;
+    after_v8_ = phases == kShortPhase2 ? kShortPhase2 : 0u;
+    if ((phases & kShortPhase1) != 0) renew(v8_, with_quick_connect(v8_config_, false));
     return true;
+  }
+  /// For an owner that runs V.8.
+  v8::QuickConnect quick_connect_octets() const {
+    const bool prepared = profile_.upstream_symbol_rate != 0 && (phases_ & kShortPhase1) != 0;
+    return prepared ? with_quick_connect(v8_config_, false).quick : v8::QuickConnect{};
+  }
+  /// QC and QCA have been exchanged. @param octet  the far end's
+  void begin_quick(uint8_t octet) {
+    QuickConnect far{};
+    decode_qc1(octet, &far);
+    waiting_ = clearing_ = false;
+    if (!far.digital && far.uqts == 0) {  // "cleardown from on-hold", 9.10.2.1
+      stage_ = Stage::kReleased;
+      return;
+    }
+    ShortPhase1Config s;
+    s.digital = is_digital();
+    s.calls = v8_config_.role == OH_PUMP_CALL;
+    s.law = phase2_config_.digital.a_law ? Law::kA : Law::kMu;
+    s.uqts = far.uqts;
+    s.anspcm_dbm0 = anspcm_level();
+    s.tx_level_dbm0 = config_.tx_level_dbm0;
+    renew(short_, s);
+    renew_phase2(short_phase2());
+    stage_ = Stage::kQuick;
   }
   bool profile(oh_v90_profile* profile) const {
     if (!has_profile()) return false;
@@ -169,7 +205,7 @@ class Modem {
   }
   void follow_v8() {
     if (v8_.state() == v8::State::kRunning) return;
-    if (v8_.state() == v8::State::kShortPhase1) return begin_quick();
+    if (v8_.state() == v8::State::kShortPhase1) return begin_quick(v8_.result().quick);
     v8::show_menus(observer_, v8_config_.role, v8_);
     const bool done = v8_.state() == v8::State::kDone;
     const bool calls = v8_config_.role == OH_PUMP_CALL;
@@ -408,29 +444,20 @@ class Modem {
     QuickConnect qc{};
     return decode_qc1(octet, &qc) && !qc.acknowledge && !qc.digital;
   }
-  void begin_quick() {
-    QuickConnect far{};
-    decode_qc1(v8_.result().quick, &far);
-    waiting_ = clearing_ = false;
-    if (!far.digital && far.uqts == 0) {  // "cleardown from on-hold", 9.10.2.1
-      stage_ = Stage::kReleased;
-      return;
-    }
-    ShortPhase1Config s;
-    s.digital = is_digital();
-    s.calls = v8_config_.role == OH_PUMP_CALL;
-    s.law = phase2_config_.digital.a_law ? Law::kA : Law::kMu;
-    s.uqts = far.uqts;
-    s.anspcm_dbm0 = anspcm_level();
-    s.tx_level_dbm0 = config_.tx_level_dbm0;
-    renew(short_, s);
+  /// Phase 2 after the short Phase 1, with the profile's properties of the line.
+  v34::Phase2Config short_phase2() const {
     v34::Phase2Config p = phase2_config_;
-    p.v92 = p.short_phase2 = true;
+    p.v92 = true;
+    p.short_phase2 = (phases_ & kShortPhase2) != 0;
     p.known_rate = static_cast<v34::SymbolRate>(profile_.upstream_symbol_rate);
     p.known_carrier = profile_.upstream_high_carrier != 0 ? v34::Carrier::kHigh : v34::Carrier::kLow;
     p.known_round_trip_samples = profile_.round_trip_samples;
-    renew_phase2(p);
-    stage_ = Stage::kQuick;
+    return p;
+  }
+  void start_phase2() {
+    after_v8_ = 0;
+    stage_ = Stage::kPhase2;
+    phase2_.start();
   }
   void follow_quick(float x) {
     if (short_.state() == ShortPhase1::State::kSilence) phase2_.process(x);  // its receivers listen already
@@ -441,7 +468,7 @@ class Modem {
         was_quick_ = true;
         quick_until_ = samples_ + kAlone;
         if (is_digital()) qts_at_ = samples_ + 1 - short_.since_qts();
-        begin();
+        start_phase2();
         break;
       case ShortPhase1::Outcome::kCall:
         fall_back_to_v8(OH_PUMP_CALL);
@@ -525,6 +552,8 @@ class Modem {
   static constexpr uint64_t kAlone = 3 * kRateHz;
   uint64_t quick_until_ = 0;  // of samples_, in Phase 2 without the far end; 0: not so
   bool was_quick_ = false;
+  uint32_t phases_ = kShortPhases;  // set of ShortPhase, with a profile
+  uint32_t after_v8_ = 0;           // set of ShortPhase for a call that begins by V.8
   Hold hold_;
   oh_hold_state hold_state_ = OH_HOLD_NONE;
   bool may_be_hold_ = false;  // the retrain that has begun

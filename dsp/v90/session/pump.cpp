@@ -3,6 +3,7 @@
 
 #include "dsp/v90/session/analogue_modem.h"
 #include "dsp/v90/session/digital_modem.h"
+#include "dsp/v90/session/v92.h"
 
 namespace offhook::v90 {
 namespace {
@@ -141,6 +142,26 @@ constexpr oh_pump_type type(const char* name) {
 }
 
 }  // namespace
+
+int allow_pcm_upstream(void* self) {
+  bool done = false;
+  with(self, [&done](auto& modem) { done = modem.allow_pcm_upstream(); });
+  return done ? 0 : kInvalid;
+}
+int prepare_quick_connect(void* self, const oh_v90_profile* profile, uint32_t phases) {
+  bool done = false;
+  with(self, [&done, profile, phases](auto& modem) { done = modem.quick_connect(*profile, phases); });
+  return done ? 0 : kInvalid;
+}
+v8::QuickConnect quick_connect_octets(const void* self) {
+  v8::QuickConnect octets;
+  with(self, [&octets](const auto& modem) { octets = modem.quick_connect_octets(); });
+  return octets;
+}
+void begin_quick_connect(void* self, uint8_t far) {
+  with(self, [far](auto& modem) { modem.begin_quick(far); });
+}
+
 }  // namespace offhook::v90
 
 const oh_pump_type* oh_v90_type() {
@@ -180,9 +201,7 @@ int oh_v90_get_profile(const void* self, struct oh_v90_profile* profile) {
   return known ? 0 : offhook::v90::kInvalid;
 }
 int oh_v90_quick_connect(void* self, const struct oh_v90_profile* profile) {
-  bool done = false;
-  offhook::v90::with(self, [&done, profile](auto& modem) { done = modem.quick_connect(*profile); });
-  return done ? 0 : offhook::v90::kInvalid;
+  return offhook::v90::prepare_quick_connect(self, profile, offhook::v90::kShortPhases);
 }
 int oh_v90_was_quick(const void* self) {
   bool was = false;

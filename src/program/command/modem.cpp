@@ -21,7 +21,7 @@ namespace {
 
 struct ModemOptions {
   std::vector<std::string> cards;
-  std::string tty, tty_group, context = "FIFO 50", out, keep_failed, page;
+  std::string tty, tty_group, context = "FIFO 50", out, keep_failed, profiles, page;
   int interrupt_priority = 80;
   std::optional<int> cpu;
   double seconds = 0, device_delay_ms = 0;
@@ -31,7 +31,8 @@ struct ModemOptions {
 
 using Channels = std::vector<std::unique_ptr<Channel>>;
 
-Channels open_channels(const ModemOptions& options, const std::shared_ptr<FailedCalls>& failed_calls) {
+Channels open_channels(const ModemOptions& options, const std::shared_ptr<FailedCalls>& failed_calls,
+                       const std::shared_ptr<modem::QuickProfiles>& profiles) {
   const ContextSpec context = ContextSpec::parse(options.context);
   const std::size_t n = options.cards.size();
   Channels channels;
@@ -48,6 +49,7 @@ Channels open_channels(const ModemOptions& options, const std::shared_ptr<Failed
                                      .interrupt_priority = options.interrupt_priority,
                                      .device_delay_ms = options.device_delay_ms,
                                      .failed_calls = failed_calls,
+                                     .profiles = profiles,
                                      .watched = !options.page.empty()}));
     Channel& c = *channels.back();
     if (i == 0) {
@@ -83,9 +85,19 @@ void tell(const std::string& news, const ModemOptions& options) {
   flush_output();
 }
 
+/// A file that cannot be written must not end the calls.
+void save(modem::QuickProfiles* profiles) {
+  try {
+    if (profiles != nullptr) profiles->save();
+  } catch (const std::runtime_error& e) {
+    say(stderr, "offhook: Quick Connect profiles are not stored: {}\n", e.what());
+  }
+}
+
 /// Until the time is over, an interrupt, or the loss of all cards. @return why cards were lost
 std::vector<std::string> serve(const Channels& channels, const ModemOptions& options, FailedCalls* failed_calls,
-                               measure::KernelRecording* kernel, live_page::LivePage* page) {
+                               modem::QuickProfiles* profiles, measure::KernelRecording* kernel,
+                               live_page::LivePage* page) {
   const std::size_t n = channels.size();
   const std::int64_t end = options.seconds > 0 ? monotonic_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;
   std::int64_t next_drain = 0;
@@ -98,6 +110,7 @@ std::vector<std::string> serve(const Channels& channels, const ModemOptions& opt
     if (drain && kernel != nullptr) kernel->drain();
     if (drain && failed_calls != nullptr) tell(failed_calls->take_news(), options);
     if (drain) tell_page_failure(page);
+    if (drain) save(profiles);
     for (const auto& c : channels) {
       if (c->gone()) continue;
       c->work(monotonic_ms());
@@ -138,9 +151,13 @@ int run(const ModemOptions& options) {
   catch_interrupts();
   const auto failed_calls = options.keep_failed.empty() ? nullptr : std::make_shared<FailedCalls>(options.keep_failed);
   const auto page = open_page(options.page, "offhook modem", options.cards.size(), options.json.alone());
-  const Channels channels = open_channels(options, failed_calls);
+  const auto profiles = std::make_shared<modem::QuickProfiles>(
+      options.profiles.empty() ? modem::QuickProfiles() : modem::QuickProfiles(options.profiles));
+  const Channels channels = open_channels(options, failed_calls, profiles);
   const std::unique_ptr<measure::KernelRecording> kernel = record_kernel(options);
-  const std::vector<std::string> gone = serve(channels, options, failed_calls.get(), kernel.get(), page.get());
+  const std::vector<std::string> gone =
+      serve(channels, options, failed_calls.get(), profiles.get(), kernel.get(), page.get());
+  save(profiles.get());
   if (kernel) {
     kernel->close();
     say(stderr, "offhook: {} events of the kernel recorded{}\n", kernel->events(),
@@ -191,6 +208,10 @@ void add_modem(App& app, Action& action) {
                   "For each call that fails, write its last 120 s as a recording and its decode page in DIR. Calls "
                   "that either end released on purpose are not kept")
       ->type_name("DIR");
+  sub->add_option("--profiles", options->profiles,
+                  "Keep the Quick Connect profiles of V.92 (AT+PQC) in FILE, for the next run. Without it they are "
+                  "kept until the program ends")
+      ->type_name("FILE");
   sub->add_flag(
       "--trace-kernel", options->trace_kernel,
       "Also record the kernel's scheduling and interrupts, for `offhook report export --perfetto DIR` (root)");

@@ -30,6 +30,7 @@ void Channel::begin(modem::CallLine& line, std::unique_ptr<modem::Terminal> term
   watch_.view.address.set(config_.address);
   watch_.view.context.set(config_.context.str());
   dce_ = std::make_unique<modem::Dce>(line, *terminal_, offer_.carriers, offer_.missing);
+  if (config_.profiles) dce_->share_profiles(*config_.profiles, config_.address);
 }
 
 std::unique_ptr<traces::LogWriter> Channel::make_log(std::uint16_t driver) {

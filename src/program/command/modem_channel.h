@@ -31,9 +31,10 @@ struct ChannelConfig {
   bool best_effort = false;
   std::optional<int> cpu;
   int interrupt_priority = 80;
-  double device_delay_ms = 0;                   ///< in devices after the card, both directions together
-  std::shared_ptr<FailedCalls> failed_calls{};  ///< receives the lines of calls that end badly; null: none
-  bool watched = false;                         ///< view() is used
+  double device_delay_ms = 0;                        ///< in devices after the card, both directions together
+  std::shared_ptr<FailedCalls> failed_calls{};       ///< receives the lines of calls that end badly; null: none
+  std::shared_ptr<modem::QuickProfiles> profiles{};  ///< null: each channel has its own
+  bool watched = false;                              ///< view() is used
 };
 
 class Channel {

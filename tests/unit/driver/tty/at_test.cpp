@@ -335,6 +335,17 @@ TEST_F(At, ModemOnHoldIsAskedForInACallWhereItIsEnabledAlone) {
   EXPECT_EQ(say("AT+PMHT=14"), kError);
 }
 
+// The values are those of V.92 modems; Conexant's and Multi-Tech's manuals list them.
+TEST_F(At, ChoicesOfV92HaveTheRangesAndDefaultsOfOtherModems) {
+  EXPECT_EQ(say("AT+PIG=?;+PQC=?;+PSS=?"), "\r\n+PIG: (0,1)\r\n\r\n+PQC: (0-3)\r\n\r\n+PSS: (0-2)\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+PIG?;+PQC?;+PSS?"), "\r\n+PIG: 1\r\n\r\n+PQC: 3\r\n\r\n+PSS: 0\r\n\r\nOK\r\n");
+  for (const char* wrong : {"AT+PIG=2", "AT+PQC=4", "AT+PSS=3", "AT+PQC", "AT+PQC=0,0", "AT+PQC=x", "AT+PMHF"})
+    EXPECT_EQ(say(wrong), kError) << wrong;
+  EXPECT_EQ(say("AT+PIG=0;+PQC=0;+PSS=2;&W"), kOk);
+  EXPECT_EQ(say("AT&FE0+PQC?"), "\r\n+PQC: 3\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("ATZ+PQC?;+PIG?;+PSS?"), "\r\n+PQC: 0\r\n\r\n+PIG: 0\r\n\r\n+PSS: 2\r\n\r\nOK\r\n");
+}
+
 TEST_F(At, RepeatsTheLastLineForASlash) {
   say("ATDT5");
   host.log.clear();
