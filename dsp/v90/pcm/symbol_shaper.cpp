@@ -10,7 +10,7 @@ namespace offhook::v90 {
 void SymbolShaper::init(const Kernels& kernels) {
   kernels_ = &kernels;
   constexpr double kBeta = 5.65;  // 60 dB
-  constexpr double kBand = 0.91;  // of 4000 Hz: the middle of the transition
+  constexpr double kBand = 0.93;  // of 4000 Hz: the middle of the transition
   for (int phase = 0; phase <= kPhases; ++phase) {
     oh_preemption_point();
     double sum = 0;

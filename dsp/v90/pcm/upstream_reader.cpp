@@ -9,7 +9,7 @@ constexpr float kStep = 0.005f;
 }  // namespace
 
 UpstreamReader::UpstreamReader(const Cpd& cpd, const Kernels& kernels)
-    : kernels_(&kernels), bits_(cpd.modulus, cpd.bits()), viterbi_(cpd.trellis, kernels.set) {
+    : kernels_(&kernels), bits_(cpd.modulus, cpd.bits()), viterbi_(cpd.trellis, kernels.set), edge_(cpd, kernels) {
   viterbi_.reset(cpd.trellis, true);
   for (int i = 0; i < kUpstreamIntervals; ++i) modulus_[i] = cpd.modulus[i];
   for (int i = 0; i < 6; ++i) set_[i] = cpd.interval[i];
@@ -17,43 +17,68 @@ UpstreamReader::UpstreamReader(const Cpd& cpd, const Kernels& kernels)
     points_[s] = cpd.points[s];
     for (int n = -points_[s]; n < points_[s]; ++n)
       level_[s][n + points_[s]] = static_cast<float>(upstream_level(cpd.point[s], n));
+    for (int k = 0; k + 1 < 2 * points_[s]; ++k) inverse_[s][k] = 1 / (level_[s][k + 1] - level_[s][k]);
   }
   taps_[kTaps - 1 - kAhead] = 1;
 }
 
-// 2 y + 1 for the level of point y, straight lines between.
-float UpstreamReader::place_of(float level, int set, int* nearest) const {
-  const float* of = level_[set];
-  const int n = points_[set];
-  int low = 0, high = 2 * n - 1;  // of[low] <= level < of[high], or the ends
+int16_t UpstreamReader::below(float level, int set) const {
+  int low = 0, high = 2 * points_[set] - 1;  // of[low] <= level < of[high], or the ends
   while (high - low > 1) {
     const int middle = (low + high) / 2;
-    (of[middle] <= level ? low : high) = middle;
+    (level_[set][middle] <= level ? low : high) = middle;
   }
-  float between = (level - of[low]) / (of[high] - of[low]);
-  *nearest = between < 0.5f ? low : high;
+  return static_cast<int16_t>(low);
+}
+
+UpstreamReader::Place UpstreamReader::place_of(float level, int set, int near) const {
+  const float* of = level_[set];
+  const int n = points_[set];
+  int low = near;
+  while (low > 0 && of[low] > level) --low;
+  while (low < 2 * n - 2 && of[low + 1] <= level) ++low;
+  const float inverse = inverse_[set][low];
+  float between = (level - of[low]) * inverse;
   constexpr float kBeyond = 8;  // points
   if (!(between > -kBeyond)) between = -kBeyond;
   if (between > kBeyond) between = kBeyond;
-  return 2 * (static_cast<float>(low - n) + between) + 1;
+  const float off = between < 0.5f ? between : between - 1;
+  const float ratio = 2 * of[n] * inverse;
+  return {.below = static_cast<int16_t>(low),
+          .value = 2 * (static_cast<float>(low - n) + between) + 1,
+          .point = between < 0.5f ? of[low] : of[low + 1],
+          .off = off < 0 ? -off : off,
+          .weight = ratio < 1 ? ratio * ratio : 1};
 }
 
 void UpstreamReader::put(const float* samples, const oh_bit_port& port, bool live) {
   const float level = kernels_->dot(taps_, samples, kTaps);
   const int set = set_[interval_ % 6];
-  int nearest = 0;
-  const float place = place_of(level, set, &nearest);
-  const float error = level_[set][nearest] - level;
-  residual_ = -error;
-  const float off = (place - static_cast<float>(2 * (nearest - points_[set]) + 1)) / 2;
-  off_ = off < 0 ? -off : off;
-  ++symbols_;
-  variance_ += (off * off - variance_) / static_cast<float>(symbols_ < 2048 ? symbols_ : 2048);
-  const float energy = kernels_->dot(samples, samples, kTaps);
-  if (certain() && energy > kTaps) kernels_->accumulate(taps_, samples, kStep * error / energy, kTaps);
-  const int k = interval_ % 4;
-  received_[k] = place;
+  const Place place = place_of(level, set, below(level, set));
   interval_ = interval_ + 1 == kUpstreamIntervals ? 0 : interval_ + 1;
+  const float energy = kernels_->dot(samples, samples, kTaps);
+  if (place.off < kCertain && energy > kTaps) {
+    const float step = kStep * place.weight * (place.point - level) / energy;
+    kernels_->accumulate(taps_, samples, step, kTaps);
+  }
+  // The level without the image is near.
+  const int16_t near = below_[below_at_];
+  below_[below_at_] = place.below;
+  below_at_ = below_at_ + 1 == EdgeCanceller::kDelay ? 0 : below_at_ + 1;
+  float cleared = 0;
+  if (edge_.put(level, place.point, &cleared)) read(cleared, near, port, live);
+}
+
+void UpstreamReader::read(float level, int near, const oh_bit_port& port, bool live) {
+  const Place place = place_of(level, set_[read_ % 6], near);
+  residual_ = level - place.point;
+  off_ = place.off;
+  if (certain()) edge_.adapt(residual_, place.weight);
+  ++symbols_;
+  variance_ += (off_ * off_ - variance_) / static_cast<float>(symbols_ < 2048 ? symbols_ : 2048);
+  const int k = read_ % 4;
+  received_[k] = place.value;
+  read_ = read_ + 1 == kUpstreamIntervals ? 0 : read_ + 1;
   if (k < 3) return;
   v34::Point decided[2];
   if (viterbi_.decode(received_, false, decided)) decide(decided, port, live);

@@ -97,7 +97,9 @@ void UpstreamReceiver::init(Law law, const Kernels& kernels) {
 void UpstreamReceiver::put(float sample, float received) {
   ++now_;
   const float offset = offset_[uchord_of(law_, received)];
-  ring_[now_ & (kRing - 1)] = received < 0 ? sample + offset : sample - offset;
+  const int64_t at = now_ & (kRing - 1);
+  ring_[at] = received < 0 ? sample + offset : sample - offset;
+  if (at < kMirrored) ring_[at + kRing] = ring_[at];
   with_echo_[now_ & (kRing - 1)] = received;
   six_.put(sample);
   if (active_ && !placed_ && now_ >= expected_ + kSearch + kCorrelated + kFirstAhead) place();

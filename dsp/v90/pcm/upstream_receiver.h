@@ -114,6 +114,9 @@ class UpstreamReceiver {
   int64_t sample_of(int64_t position) const { return first_ + position; }
   /// @pre now() - kRing < at <= now()
   float sample(int64_t at) const { return ring_[at & (kRing - 1)]; }
+  /// `n` samples up to this one, the oldest first.  @pre n <= kMirrored
+  const float* samples(int64_t newest, int n) const { return ring_ + ((newest - n + 1) & (kRing - 1)); }
+  static constexpr int kMirrored = 32;
   float received(int64_t at) const { return with_echo_[at & (kRing - 1)]; }
   float error_power() const { return error_power_; }
   /// The weight of a sample of this level for what is learnt from it, 1 in the mean of the training, at most
@@ -143,7 +146,7 @@ class UpstreamReceiver {
   Law law_ = Law::kMu;
   SixDetector six_;
   int64_t now_ = -1;
-  float ring_[kRing]{};
+  float ring_[kRing + kMirrored]{};  // the first again after the end
   float with_echo_[kRing]{};
   bool active_ = false, placed_ = false, locked_ = false, learns_ = false;
   int64_t expected_ = 0, first_ = 0, position_ = 0;

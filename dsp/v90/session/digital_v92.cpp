@@ -193,11 +193,10 @@ void DigitalV92Procedure::read_data(PcmEchoCanceller* echo) {
   for (int n = 0; n < 2; ++n) {
     const int64_t newest = receiver_.sample_of(data_at_) + design_.delay() + UpstreamReader::kAhead;
     if (newest > receiver_.now()) break;
-    float window[UpstreamReader::kTaps];
-    for (int k = 0; k < UpstreamReader::kTaps; ++k)
-      window[k] = receiver_.sample(newest - UpstreamReader::kTaps + 1 + k);
+    static_assert(UpstreamReader::kTaps <= UpstreamReceiver::kMirrored);
+    const float* window = receiver_.samples(newest, UpstreamReader::kTaps);
     reader_.put(window, port_, rx_live_ && !receiver_.six().present());  // 9.8.1.2.1
-    if (reader_.certain()) learn_from_data(newest - UpstreamReader::kAhead, echo);
+    if (reader_.certain()) learn_from_data(newest - UpstreamReader::kBehind, echo);
     ++data_at_;
     if (state_ == State::kData && rx_live_) follow_line();
     if (!reads_) return;

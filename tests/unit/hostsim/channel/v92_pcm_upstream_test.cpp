@@ -74,6 +74,7 @@ TEST(V92PcmUpstream, KeepsTheBlockErrorLimit) {
       {"two laws", [](hostsim::DigitalTrunkConfig& t) { t.codec = "a-law"; }},
       {"loop 12 dB", [](hostsim::DigitalTrunkConfig& t) { t.loss_db = 12; }},
       {"clock", [](hostsim::DigitalTrunkConfig& t) { t.clock_ppm = 50; }},
+      {"slow clock", [](hostsim::DigitalTrunkConfig& t) { t.clock_ppm = -100; }},
   };
   uint64_t bad = 0, blocks = 0;
   for (const Case& k : cases) {

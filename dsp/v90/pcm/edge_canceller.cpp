@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v90/pcm/edge_canceller.h"
+
+#include "dsp/blocks/sincos.h"
+
+namespace offhook::v90 {
+namespace {
+
+constexpr float kStep = 0.05f;         // of normalised LMS
+constexpr float kMostValue = 1 << 17;  // of x(n): twice the highest point; a wrong point must not let it grow
+
+}  // namespace
+
+EdgeCanceller::EdgeCanceller(const Cpd& cpd, const Kernels& kernels) : kernels_(&kernels) {
+  constexpr float kPUnit = 1.f / 16384;
+  for (int k = 0; k < cpd.p1.length; ++k)
+    precoder_[kMostFilterTaps - 1 - k] = static_cast<float>(cpd.p1.tap[k]) * kPUnit;
+  for (int k = 0; k < kLowpass; ++k)
+    lowpass_[k] = static_cast<float>(1 - sincos_turns((k + 0.5) / kLowpass).cos) / kLowpass;
+}
+
+bool EdgeCanceller::put(float level, float point, float* cleared) {
+  float x = point + kernels_->dot(precoder_, x_.oldest(), kMostFilterTaps);
+  if (!(x < kMostValue)) x = kMostValue;
+  if (x < -kMostValue) x = -kMostValue;
+  x_.put(x);
+  sign_ = -sign_;
+  alternated_at_ = alternated_at_ + 1 == kLowpass ? 0 : alternated_at_ + 1;
+  alternated_[alternated_at_] = alternated_[alternated_at_ + kLowpass] = sign_ * x;
+  turn_ = turn_ + 1 == kApart ? 0 : turn_ + 1;
+  int& at = edge_at_[turn_];
+  at = at + 1 == kTaps ? 0 : at + 1;
+  edge_[turn_][at] = edge_[turn_][at + kTaps] = kernels_->dot(lowpass_, alternated_ + alternated_at_ + 1, kLowpass);
+  *cleared = levels_[levels_at_];
+  levels_[levels_at_] = level;
+  levels_at_ = levels_at_ + 1 == kDelay ? 0 : levels_at_ + 1;
+  if (waiting_ > 0) {
+    --waiting_;
+    return false;
+  }
+  float image = 0;
+  power_ = 1;
+  const float* e = edge();
+  for (int k = 0; k < kTaps; ++k) {
+    image += taps_[k] * e[k];
+    power_ += e[k] * e[k];
+  }
+  static_assert(kDelay % 2 == 0);  // the sign of now is that of then
+  *cleared -= sign_ * image;
+  return true;
+}
+
+void EdgeCanceller::adapt(float error, float weight) {
+  const float step = kStep * weight * sign_ * error / power_;
+  const float* e = edge();
+  for (int k = 0; k < kTaps; ++k) taps_[k] += step * e[k];
+}
+
+}  // namespace offhook::v90
