@@ -16,29 +16,30 @@ constexpr int kValid = 96;          // samples
 void SixDetector::put(float x) {
   at_ = at_ + 1 == kLong ? 0 : at_ + 1;
   six_ = six_ + 1 == 6 ? 0 : six_ + 1;
-  x_[at_] = x;
-  float re = 0, im = 0, energy = 0, short_re = 0, short_im = 0;
-  int phase = six_;
-  for (int k = 0, i = at_; k < kLong; ++k) {
-    re += x_[i] * kCos[phase];
-    im += x_[i] * kSin[phase];
-    energy += x_[i] * x_[i];
-    if (k == kShort - 1) short_re = re, short_im = im;
-    i = i == 0 ? kLong - 1 : i - 1;
-    phase = phase == 0 ? 5 : phase - 1;
+  const Part part{x * kCos[six_], x * kSin[six_], x * x};
+  long_ -= part_[at_];
+  long_ += part;
+  short_ -= part_[at_ < kShort ? at_ - kShort + kLong : at_ - kShort];
+  short_ += part;
+  since_ += part;
+  part_[at_] = part;
+  if (at_ == kLong - 1) {
+    long_ = since_;
+    since_ = short_ = {};
+    for (int k = kLong - kShort; k < kLong; ++k) short_ += part_[k];
   }
-  const float power = re * re + im * im;
-  present_ = energy > kLeastPower * kLong && 2 * power > kShare * kLong * energy;
+  const float power = long_.re * long_.re + long_.im * long_.im;
+  present_ = long_.energy > kLeastPower * kLong && 2 * power > kShare * kLong * long_.energy;
   const float reference = reference_re_ * reference_re_ + reference_im_ * reference_im_;
-  const float along = short_re * reference_re_ + short_im * reference_im_;
+  const float along = short_.re * reference_re_ + short_.im * reference_im_;
   if (known_ > 0) --known_;
   if (known_ > 0 && along * (static_cast<float>(kLong) / kShort) < kTurned * reference) {
     reversed_ = true;
     reference_re_ = -reference_re_;
     reference_im_ = -reference_im_;
   } else if (present_) {
-    reference_re_ = re;
-    reference_im_ = im;
+    reference_re_ = long_.re;
+    reference_im_ = long_.im;
     known_ = kValid;
   }
 }

@@ -10,9 +10,9 @@ namespace offhook::v90 {
 namespace {
 
 constexpr int kSteps = 80;
-constexpr int kRowsACall = 48;
+constexpr int kRowsACall = 24;
 constexpr int kPrecursors = 8;  // of the prefilter, behind its main tap
-constexpr int kWarmUp = 64, kTrialSymbols = 1024, kSymbolsACall = 8;
+constexpr int kWarmUp = 64, kTrialSymbols = 1024, kSymbolsACall = 4;
 constexpr int kPasses = 2;
 // Beyond this, of the received signal's root mean square, points are no further apart, although the noise grows.
 // Symbols there are rare, and a single wrong one is corrected. Points of ever growing spacing let the precoder's output

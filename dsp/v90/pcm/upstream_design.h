@@ -49,7 +49,7 @@ class UpstreamDesign {
              const Kernels& kernels = best_kernels());
   bool idle() const { return stage_ == Stage::kIdle; }
   bool filters_only() const { return filters_only_; }
-  /// A part of the work. @return done  Real-time: yes, 5000 multiplications, or 22,000 once, for the precoder.
+  /// A part of the work. @return done  Real-time: yes, 2500 multiplications, or 22,000 once, for the precoder.
   bool work();
   /// After the work. drn 0: the line carries no rate
   const Cpd& cpd() const { return cpd_; }

@@ -80,9 +80,12 @@ void UpstreamSpacing::improve(double exponent, double bound, double* spacing) co
 
 bool UpstreamSpacing::work() {
   if (level_ > kLevels) return true;
-  improve(kExponent, bound_, &four_);
-  improve(4 * kExponent, 4 * bound_, &one_);  // half as far, twice T
-  if (++step_ < kSteps) return false;
+  if (step_ % 2 == 0) {
+    improve(kExponent, bound_, &four_);
+  } else {
+    improve(4 * kExponent, 4 * bound_, &one_);  // half as far, twice T
+  }
+  if (++step_ < 2 * kSteps) return false;
   spacing_[level_] = static_cast<float>(four_ > one_ / 2 ? four_ : one_ / 2);
   if (++level_ > kLevels) return true;
   begin_level();

@@ -27,6 +27,9 @@ v34::Phase2Config phase2_config(const oh_pump_config& c, bool v92) {
 AnalogueModem::AnalogueModem(const oh_pump_config& c, void* v34, bool v92)
     : Modem(c, v34, v8_config(c, v8::kPcmAnalogue, 0), phase2_config(c, v92), v34::kToneBHz) {
   decimator_.init();
+  // Tables: 1 ms that no block of a training has to spend.
+  receiver_.init();
+  shaper_.init();
 }
 
 int16_t AnalogueModem::step(const int16_t* rx, bool is_lost) {
@@ -76,7 +79,6 @@ void AnalogueModem::begin_training() {
   a.shaping_bits = options_.shaping_bits;
   a.without_dil = options_.without_dil != 0;
   refits_ = 0;
-  receiver_.init();
   constexpr int kV92Steps = 2 * NearEcho::kSteps;
   static_assert(kMostIoDelay <= NearEcho::kMostDelay);
   echo_.init(static_cast<int>(config_.io_delay_samples), best_kernels(), o.pcm_upstream ? kV92Steps : NearEcho::kSteps);
@@ -85,7 +87,6 @@ void AnalogueModem::begin_training() {
   pcm_upstream_ = o.pcm_upstream;
   if (pcm_upstream_) {
     renew(v92_, a, config_.port);
-    shaper_.init();
     symbol_level_ =
         static_cast<float>(dbm0_to_rms(static_cast<double>(config_.tx_level_dbm0) - o.tx_power_reduction_db));
     locked_ = false;
