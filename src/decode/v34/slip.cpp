@@ -68,21 +68,26 @@ class StillReader {
   double turn_a_sample_;
 };
 
-// The carrier's phase is known to a few degrees. @return the least mean error, and the turn that gives it
-std::pair<float, Cf> best_turn(std::span<const Cf> y, double energy) {
+struct Turn {
+  float error;   // mean, of the symbols after it
+  double angle;  // radians
+};
+
+// The carrier's phase is known to a few degrees. @return the turn with the least error
+Turn best_turn(std::span<const Cf> y, double energy) {
   constexpr double kMost = 0.15;
   const double step = 0.4 / std::sqrt(energy);
-  std::pair<float, Cf> best{3.f, Cf(1, 0)};
+  Turn best{3, 0};
   for (int k = static_cast<int>(-kMost / step); k <= static_cast<int>(kMost / step); ++k) {
-    const Cf turned(std::polar(1.0, k * step));
-    if (const float error = mean_grid_error(y, turned); error < best.first) best = {error, turned};
+    const double angle = k * step;
+    if (const float error = mean_grid_error(y, Cf(std::polar(1.0, angle))); error < best.error) best = {error, angle};
   }
   return best;
 }
 
 // Many symbols, their phase followed.
 std::vector<Cf> followed(std::vector<Cf> y, double energy) {
-  const Cf turned = best_turn(std::span(y).first(kFew), energy).second;
+  const Cf turned(std::polar(1.0, best_turn(std::span(y).first(kFew), energy).angle));
   return with_phase_followed(std::move(y), turned, energy);
 }
 
@@ -107,7 +112,7 @@ std::optional<Slip> find_slip(SymbolReceiver& receiver, const v34::DataParameter
   const auto consider = [&](int samples, int echo_samples) {
     const Slip slip{0, samples, echo_samples};
     const std::vector<Cf> y = reader.read(reader.symbol_at(now, slip), kFew, slip);
-    candidates.emplace_back(best_turn(y, energy).first, slip);
+    candidates.emplace_back(best_turn(y, energy).error, slip);
   };
   for (int k = -kMostSamples; k <= kMostSamples; ++k) {
     consider(k, 0);
