@@ -54,6 +54,8 @@ def installed():
         expect(f"the soname is {name}.so.0", f"[{name}.so.0]" in soname)
         exported = exports(lib, name)
         expect(f"{name} exports oh_* alone ({len(exported)} symbols)", exported and all(s.startswith("oh_") for s in exported))
+        listed = re.findall(r"^ (\w+)@Base", (SOURCE / f"debian/{name}0.symbols").read_text(), re.MULTILINE)
+        expect(f"debian/{name}0.symbols lists them {sorted(set(listed) ^ set(exported))}", sorted(listed) == sorted(exported))
     return lib
 
 
