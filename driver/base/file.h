@@ -39,7 +39,8 @@ int open_file(const std::filesystem::path& file);
 
 /// @throws std::runtime_error "PATH: WHY"
 [[noreturn]] void fail_at(const std::string& path, const std::string& why);
-/// @param error  an errno  @throws std::system_error, with the same text
+/// @param error  an errno  @throws std::system_error "PATH: No space left on device"; a command detects by its code
+/// that its reader has left
 [[noreturn]] void fail_at(const std::string& path, int error);
 
 /// FNV-1a, 64 bits: identifies contents and detects damage; not for cryptography.

@@ -16,16 +16,13 @@
 #include <system_error>
 #include <utility>
 
+#include "driver/base/file.h"
+
 namespace offhook {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-[[noreturn]] void refuse(const std::string& name, const std::string& why) {
-  throw std::runtime_error(name + ": " + why);
-}
-/// "NAME: No space left on device". By the error code a command detects that its reader has left.
 
 mode_t mode_of(Privacy privacy) {
   return privacy == Privacy::kPrivate ? 0600 : 0666;
@@ -61,7 +58,7 @@ struct stat entry_of(int folder, const std::string& entry, const std::string& na
     return {};
   }
   if (!S_ISREG(there.st_mode) && !S_ISLNK(there.st_mode)) {
-    refuse(name, "is " + kind_of_file(there.st_mode) + "; expected a file or an unused name in an output folder");
+    fail_at(name, "is " + kind_of_file(there.st_mode) + "; expected a file or an unused name in an output folder");
   }
   return there;
 }
@@ -79,7 +76,7 @@ void expect_no_trap(const fs::path& path, const struct stat& there, const std::s
   struct stat around {};
   if (stat(folder.c_str(), &around) != 0 || (around.st_mode & S_ISVTX) == 0 || (around.st_mode & S_IWOTH) == 0) return;
   if (there.st_uid == geteuid() || there.st_uid == around.st_uid) return;
-  refuse(name, "is " + kind_of_file(there.st_mode) + " that another user made in a shared folder");
+  fail_at(name, "is " + kind_of_file(there.st_mode) + " that another user made in a shared folder");
 }
 
 /// Opening a FIFO without a reader could block without end. Writing to one with a reader waits for it.
@@ -94,7 +91,7 @@ int open_at_once(const fs::path& path, Privacy privacy, const std::string& name)
   const int error = errno;
   struct stat there {};
   if (error == ENXIO && stat(path.c_str(), &there) == 0 && S_ISFIFO(there.st_mode))
-    refuse(name, "is a FIFO without a reader; expected a reader first, or a file");
+    fail_at(name, "is a FIFO without a reader; expected a reader first, or a file");
   fail_at(name, error);
 }
 
@@ -136,7 +133,7 @@ OutputFile::OutputFile(const fs::path& path, Privacy privacy, Appears appears) :
   struct stat there {};
   const bool is_there = lstat(path.c_str(), &there) == 0;
   if (!is_there && errno != ENOENT) fail_at(name_, errno);
-  if (is_there && S_ISDIR(there.st_mode)) refuse(name_, "is a folder; expected a file");
+  if (is_there && S_ISDIR(there.st_mode)) fail_at(name_, "is a folder; expected a file");
   if (is_there) expect_no_trap(path, there, name_);
   if (appears == Appears::kAtOnce || (is_there && !S_ISREG(there.st_mode))) {
     fd_ = open_at_once(path, privacy, name_);
@@ -278,7 +275,7 @@ OutputFolder::OutputFolder(const fs::path& path, Use use) : path_(path) {
   // none.
   if (use != Use::kOneFile && flock(fd, (use == Use::kAlone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 &&
       errno == EWOULDBLOCK) {
-    refuse(path.string(), "another run writes to this folder; give another folder, or wait for its end");
+    fail_at(path.string(), "another run writes to this folder; give another folder, or wait for its end");
   }
 }
 
@@ -293,7 +290,7 @@ OutputFolder OutputFolder::sub(std::string_view name) const {
     const int error = errno;
     struct stat there {};
     if (fstatat(*fd_, entry.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(there.st_mode))
-      refuse(folder.path_.string(), "is " + kind_of_file(there.st_mode) + "; expected a folder");
+      fail_at(folder.path_.string(), "is " + kind_of_file(there.st_mode) + "; expected a folder");
     fail_at(folder.path_.string(), error);
   }
   folder.fd_ = std::shared_ptr<const int>(new int(fd), [](const int* p) {
@@ -321,14 +318,14 @@ OutputFile OutputFolder::create(std::string_view name, Privacy privacy, Appears 
 OutputFile OutputFolder::append(std::string_view name, Privacy privacy) const {
   OutputFile file(*fd_, one_component(name), (path_ / name).string());
   if (S_ISLNK(entry_of(*fd_, file.entry_, file.name_).st_mode))
-    refuse(file.name_, "is a symbolic link; expected a file to continue, or an unused name");
+    fail_at(file.name_, "is a symbolic link; expected a file to continue, or an unused name");
   file.fd_ = openat(*fd_, file.entry_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
                     mode_of(privacy));
   if (file.fd_ < 0) file.fail(errno);
   struct stat there {};
   if (fstat(file.fd_, &there) != 0) file.fail(errno);
   if (there.st_nlink > 1)
-    refuse(file.name_, "has a second name (hard link), which would change too; move it away, or copy it");
+    fail_at(file.name_, "has a second name (hard link), which would change too; move it away, or copy it");
   return file;
 }
 
@@ -353,7 +350,7 @@ void write_file(const fs::path& path, std::string_view bytes, Privacy privacy) {
 void expect_writable(const fs::path& file) {
   struct stat there {};
   const bool is_there = lstat(file.c_str(), &there) == 0;
-  if (is_there && S_ISDIR(there.st_mode)) refuse(file.string(), "is a folder; expected a file");
+  if (is_there && S_ISDIR(there.st_mode)) fail_at(file.string(), "is a folder; expected a file");
   const bool straight = own_descriptor(file.string()) || (is_there && !S_ISREG(there.st_mode));
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   const fs::path& written = straight ? file : folder;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "driver/base/file.h"
+#include "driver/base/line_reader.h"
 #include "driver/base/output.h"
 
 namespace offhook::modem {
@@ -55,12 +56,8 @@ QuickProfiles::QuickProfiles(std::filesystem::path file) : file_(std::move(file)
     return;
   }
   const std::string text = read_file(file_, kMostTextBytes);
-  std::size_t number = 0;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::size_t end = rest.find('\n');
-    read_line(rest.substr(0, end), ++number);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-  }
+  LineReader lines{text};
+  while (const auto line = lines.next()) read_line(*line, lines.number);
   changed_ = false;
 }
 

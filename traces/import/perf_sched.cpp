@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "driver/base/line_reader.h"
 #include "traces/import/load_builder.h"
 #include "traces/import/load_file.h"
 #include "traces/import/softirq_names.h"
@@ -184,14 +185,11 @@ std::size_t read_perf_sched(std::string_view text, const std::string& name,
                             const std::function<void(const KernelEvent&)>& take) {
   std::map<int, std::string> irqs;
   std::map<int, Ns> before;
-  std::size_t number = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view whole_line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    Line line(name, ++number, whole_line);
-    if (is_preamble(trim(whole_line))) continue;
-    if (whole_line.size() > kLongestLine) line.fail(fmt::format("at most {} characters in a line", kLongestLine));
+  LineReader lines{text};
+  while (const auto whole_line = lines.next()) {
+    Line line(name, lines.number, *whole_line);
+    if (is_preamble(trim(*whole_line))) continue;
+    if (whole_line->size() > kLongestLine) line.fail(fmt::format("at most {} characters in a line", kLongestLine));
     if (!line.parse()) line.fail("COMM PID [CPU] TIME: EVENT: ..., as perf sched script prints");
     if (line.cpu < 0 || line.cpu > kMostCpu) line.fail(fmt::format("a CPU of 0 to {}", kMostCpu));
     const auto [last, fresh] = before.try_emplace(line.cpu, line.time);
@@ -199,7 +197,7 @@ std::size_t read_perf_sched(std::string_view text, const std::string& name,
     last->second = line.time;
     if (const KernelEvent event = event_of(line, irqs); event.type != Type::kOther) take(event);
   }
-  return number;
+  return lines.number;
 }
 
 HostLoad import_perf_sched(std::string_view text, const std::string& name, const std::vector<std::string>& without) {

@@ -11,8 +11,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "driver/base/line_reader.h"
 #include "traces/scenario/data.h"
-#include "traces/scenario/lines.h"
 
 namespace offhook::config {
 
@@ -235,7 +235,7 @@ HostLatencies load_latencies(std::string_view host, bool virus_scanner) {
 }
 
 LatencyDistribution parse_hgrm(std::string_view text, std::string_view file, double unit_ms) {
-  Lines lines{text};
+  LineReader lines{text};
   Counted counted;
   double before = 0;
   while (const auto line = lines.next()) {
@@ -261,7 +261,7 @@ LatencyDistribution parse_hgrm(std::string_view text, std::string_view file, dou
 }
 
 LatencyDistribution parse_latency_csv(std::string_view text, std::string_view file) {
-  Lines lines{text};
+  LineReader lines{text};
   const std::string_view header = lines.next().value_or("");
   const double unit_ms = header == "latency_ms,count"   ? 1
                          : header == "latency_us,count" ? 1e-3

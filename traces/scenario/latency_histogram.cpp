@@ -12,8 +12,8 @@
 #include <regex>
 #include <stdexcept>
 
+#include "driver/base/line_reader.h"
 #include "traces/scenario/latency.h"
-#include "traces/scenario/lines.h"
 
 namespace offhook::config {
 
@@ -169,7 +169,7 @@ std::size_t threads_in(const std::vector<std::vector<double>>& rows) {
 
 LatencyHistogram parse_cyclictest(std::string_view text, std::string_view file) {
   constexpr std::string_view kMax = "# Max Latencies:", kOver = "# Histogram Overflows:";
-  Lines lines{text};
+  LineReader lines{text};
   std::vector<std::vector<double>> rows;
   std::vector<double> longest, overflows;
   ThreadLines status;
@@ -207,7 +207,7 @@ double duration_of(std::string_view line) {
 }
 
 LatencyHistogram parse_rtla(std::string_view text, std::string_view file) {
-  Lines lines{text};
+  LineReader lines{text};
   Counts counts;
   std::vector<std::size_t> threads;  // columns that are threads
   std::vector<double> overflows, longest;

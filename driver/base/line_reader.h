@@ -6,13 +6,13 @@
 #include <optional>
 #include <string_view>
 
-namespace offhook::config {
+namespace offhook {
 
-/// The lines of a text, one after the other.
-struct Lines {
-  std::string_view rest;
-  std::size_t number = 0;  ///< of the last line, from 1
-  /// Without its end (LF or CR LF); nothing after the last line.
+/// Takes the lines of a text, one after the other.
+struct LineReader {
+  std::string_view rest;   ///< lines that were not taken
+  std::size_t number = 0;  ///< of the line that was taken last, from 1
+  /// @return the next line without its end (LF or CR LF); nothing after the last one
   std::optional<std::string_view> next() {
     if (rest.empty()) return std::nullopt;
     const std::size_t end = std::min(rest.find('\n'), rest.size());
@@ -24,4 +24,4 @@ struct Lines {
   }
 };
 
-}  // namespace offhook::config
+}  // namespace offhook
