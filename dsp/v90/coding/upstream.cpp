@@ -10,13 +10,6 @@ WideNumber product_less_one(const uint8_t* moduli) {
   return most;
 }
 
-/// Taps in the order of FilterHistory.
-void set_taps(const FilterSection& section, float unit, float* taps) {
-  for (int k = 0; k < section.length; ++k) taps[kMostFilterTaps - 1 - k] = static_cast<float>(section.tap[k]) * unit;
-}
-
-constexpr float kZUnit = 1.f / 32768, kPUnit = 1.f / 16384;
-
 /// The filters of a far end may be unstable: what they make stays finite. Levels are below 2^16.
 float limited(float x) {
   constexpr float kMost = 1 << 24;
@@ -24,6 +17,10 @@ float limited(float x) {
 }
 
 }  // namespace
+
+void set_taps(const FilterSection& section, float unit, float* taps) {
+  for (int k = 0; k < section.length; ++k) taps[kMostFilterTaps - 1 - k] = static_cast<float>(section.tap[k]) * unit;
+}
 
 uint32_t WideNumber::divide(uint32_t divisor) {
   uint64_t rest = 0;

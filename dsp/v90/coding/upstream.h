@@ -15,6 +15,7 @@
 
 #include <stdint.h>
 
+#include "dsp/blocks/history.h"
 #include "dsp/blocks/kernels.h"
 #include "dsp/v34/coding/trellis.h"
 
@@ -92,19 +93,14 @@ class UpstreamModulus {
   bool d_ = false;
 };
 
-/// The last kMostFilterTaps values of a signal, the oldest first.
-class FilterHistory {
- public:
-  void put(float x) {
-    at_ = at_ + 1 == kMostFilterTaps ? 0 : at_ + 1;
-    value_[at_] = value_[at_ + kMostFilterTaps] = x;
-  }
-  const float* oldest() const { return value_ + at_ + 1; }
+/// Values for filters of a CPd.
+using FilterHistory = History<kMostFilterTaps>;
 
- private:
-  int at_ = 0;
-  float value_[2 * kMostFilterTaps]{};
-};
+/// Units of the taps in CPd: of z1 and z2, and of p1 and p2 (Table 30).
+inline constexpr float kZUnit = 1.f / 32768, kPUnit = 1.f / 16384;
+
+/// @param[out] taps  [kMostFilterTaps] in the order of FilterHistory; those beyond the section stay
+void set_taps(const FilterSection& section, float unit, float* taps);
 
 /// Precoder, inverse map, convolutional encoder, prefilter and gain (6.4.2 to 6.4.4).
 class Precoder {

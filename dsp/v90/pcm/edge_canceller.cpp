@@ -12,9 +12,7 @@ constexpr float kMostValue = 1 << 17;  // of x(n): twice the highest point; a wr
 }  // namespace
 
 EdgeCanceller::EdgeCanceller(const Cpd& cpd, const Kernels& kernels) : kernels_(&kernels) {
-  constexpr float kPUnit = 1.f / 16384;
-  for (int k = 0; k < cpd.p1.length; ++k)
-    precoder_[kMostFilterTaps - 1 - k] = static_cast<float>(cpd.p1.tap[k]) * kPUnit;
+  set_taps(cpd.p1, kPUnit, precoder_);
   for (int k = 0; k < kLowpass; ++k)
     lowpass_[k] = static_cast<float>(1 - sincos_turns((k + 0.5) / kLowpass).cos) / kLowpass;
 }
@@ -25,12 +23,9 @@ bool EdgeCanceller::put(float level, float point, float* cleared) {
   if (x < -kMostValue) x = -kMostValue;
   x_.put(x);
   sign_ = -sign_;
-  alternated_at_ = alternated_at_ + 1 == kLowpass ? 0 : alternated_at_ + 1;
-  alternated_[alternated_at_] = alternated_[alternated_at_ + kLowpass] = sign_ * x;
+  alternated_.put(sign_ * x);
   turn_ = turn_ + 1 == kApart ? 0 : turn_ + 1;
-  int& at = edge_at_[turn_];
-  at = at + 1 == kTaps ? 0 : at + 1;
-  edge_[turn_][at] = edge_[turn_][at + kTaps] = kernels_->dot(lowpass_, alternated_ + alternated_at_ + 1, kLowpass);
+  edge_[turn_].put(kernels_->dot(lowpass_, alternated_.oldest(), kLowpass));
   *cleared = levels_[levels_at_];
   levels_[levels_at_] = level;
   levels_at_ = levels_at_ + 1 == kDelay ? 0 : levels_at_ + 1;
@@ -40,7 +35,7 @@ bool EdgeCanceller::put(float level, float point, float* cleared) {
   }
   float image = 0;
   power_ = 1;
-  const float* e = edge();
+  const float* e = edge_[turn_].oldest();
   for (int k = 0; k < kTaps; ++k) {
     image += taps_[k] * e[k];
     power_ += e[k] * e[k];
@@ -52,7 +47,7 @@ bool EdgeCanceller::put(float level, float point, float* cleared) {
 
 void EdgeCanceller::adapt(float error, float weight) {
   const float step = kStep * weight * sign_ * error / power_;
-  const float* e = edge();
+  const float* e = edge_[turn_].oldest();
   for (int k = 0; k < kTaps; ++k) taps_[k] += step * e[k];
 }
 

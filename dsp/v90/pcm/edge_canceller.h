@@ -8,12 +8,13 @@
 //   points --> precoder's x(n) --> times (-1)^n --> lowpass --+--> taps, 8 symbols apart --> (-1)^n --> (-) from level
 //                                                                                                        kDelay ago
 // The image has the frequencies of the part that it mirrors, so a few real taps behind the lowpass describe it, and LMS
-// follows them within 25 ms. Points decided without the trellis code are good enough: of hundred one is wrong, and the
-// image is 45 dB or more below the signal.
+// follows them within 25 ms. Points that are decided without the trellis code are good enough: one in a hundred is
+// wrong, and the image is 45 dB or more below the signal.
 //
 // Source: Gersho, Lim 1981 (cancellation of intersymbol interference by decisions on both sides of the symbol).
 #pragma once
 
+#include "dsp/blocks/history.h"
 #include "dsp/blocks/kernels.h"
 #include "dsp/v90/coding/upstream.h"
 
@@ -37,16 +38,12 @@ class EdgeCanceller {
   void adapt(float error, float weight);
 
  private:
-  /// The lowpass's results, those of a tap next to each other, the newest last.
-  const float* edge() const { return edge_[turn_] + edge_at_[turn_] + 1; }
-
   const Kernels* kernels_ = nullptr;
   float precoder_[kMostFilterTaps]{}, lowpass_[kLowpass]{};
   FilterHistory x_;
-  float alternated_[2 * kLowpass]{};
-  int alternated_at_ = 0;
-  float edge_[kApart][2 * kTaps]{};
-  int edge_at_[kApart]{}, turn_ = 0;
+  History<kLowpass> alternated_;
+  History<kTaps> edge_[kApart];  // the lowpass's results, those of a tap next to each other
+  int turn_ = 0;
   float sign_ = 1, power_ = 1;
   float taps_[kTaps]{};
   float levels_[kDelay]{};

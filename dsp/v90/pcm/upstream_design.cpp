@@ -211,11 +211,11 @@ void UpstreamDesign::set_precoder() {
   for (int k = 0; k < kResponse; ++k) {
     float left = response(k) - (k == main_ ? 1.f : 0.f);
     if (free_at(k)) {
-      float tap = -left * 16384;
+      float tap = -left / kPUnit;
       tap = tap > 32767 ? 32767 : tap < -32768 ? -32768 : tap;
       int16_t& p = cpd_.p1.tap[k - main_ - 1];
       p = static_cast<int16_t>(tap < 0 ? tap - 0.5f : tap + 0.5f);
-      feedback_[k - main_ - 1] = static_cast<float>(p) / 16384;
+      feedback_[k - main_ - 1] = static_cast<float>(p) * kPUnit;
       left += feedback_[k - main_ - 1];
     }
     left_[kWhole - 1 - k] = left;

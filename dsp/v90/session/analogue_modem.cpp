@@ -101,9 +101,9 @@ void AnalogueModem::begin_training() {
 // V.90 is tried again if the route is known to be digital or the owner requests it; but only once, because each attempt
 // costs some ten seconds without data.
 void AnalogueModem::end_v34(bool had_data) {
-  const bool again = had_data && (is_digital_ || asked_);
+  const bool again = had_data && (route_is_digital_ || asked_);
   phase2_.choose_pcm(again);
-  if (again) failures_ = (is_digital_ ? kMostAccidents : kMostFailures) - 1;
+  if (again) failures_ = most_failures() - 1;
 }
 
 float AnalogueModem::train(const int16_t* rx, bool is_lost) {
@@ -154,14 +154,14 @@ float AnalogueModem::send_v92() {
 
 void AnalogueModem::follow_outcome() {
   if (is_live()) failures_ = upstream_failures_ = 0;
-  is_digital_ |= with([](const auto& p) { return p.distance(); }) > 0;
+  route_is_digital_ |= with([](const auto& p) { return p.distance(); }) > 0;
   const Outcome outcome = with([](const auto& p) { return p.outcome(); });
   if (outcome == Outcome::kRetrain && pcm_upstream_) {
     if (++upstream_failures_ >= kMostFailures) phase2_.set_pcm_upstream(false);
   } else if (outcome == Outcome::kRetrain || outcome == Outcome::kNotDigital) {
     ++failures_;
-    phase2_.choose_pcm(is_digital_ ? failures_ < kMostAccidents
-                                   : outcome == Outcome::kRetrain && failures_ < kMostFailures);
+    const bool may_carry_pcm = route_is_digital_ || outcome == Outcome::kRetrain;
+    phase2_.choose_pcm(may_carry_pcm && failures_ < most_failures());
   }
   if (outcome == Outcome::kRetrain || outcome == Outcome::kNotDigital) train_again();
   if (outcome == Outcome::kReleased) leave_training(Stage::kReleased);

@@ -85,9 +85,7 @@ class AnalogueModem : public Modem<AnalogueModem, AnalogueProcedure, AnalogueV92
   void receive(Any& procedure, float rx, bool is_lost);
   void watch_echo(float error);
 
-  bool asked_ = false;       // the owner requested the training that begins
-  int failures_ = 0;         // trainings in a row that came to nothing
-  bool is_digital_ = false;  // the route: its DIL had levels for a rate of V.90
+  bool asked_ = false;  // the owner requested the training that begins
 
   Decimator decimator_;
   uint32_t refits_ = 0;
@@ -99,7 +97,6 @@ class AnalogueModem : public Modem<AnalogueModem, AnalogueProcedure, AnalogueV92
   double sent_symbols_ = 0;  // time of the newest sample, in symbols
   double ahead_ = 0;         // of the receiver's
   bool locked_ = false;
-  int upstream_failures_ = 0;
   NearEcho echo_;
   bool watching_ = false;
 };

@@ -78,7 +78,7 @@ uint8_t DigitalModem::step(uint8_t rx, bool is_lost) {
       break;
   }
   if (stage_ == Stage::kReleased) return tx;
-  const bool counted = trainings_ > 0 || upstream_trainings_ > 0;
+  const bool counted = failures_ > 0 || upstream_failures_ > 0;
   if (counted && stage_ == Stage::kTraining && is_live()) forget_failures();
   watch();
   return tx;
@@ -119,8 +119,8 @@ void DigitalModem::begin_training() {
 // offers is decided here.
 void DigitalModem::count_training() {
   if (pcm_upstream_) {
-    if (++upstream_trainings_ >= kMostFailures) phase2_.set_pcm_upstream(false);
-  } else if (++trainings_ >= most_failures()) {
+    if (++upstream_failures_ >= kMostFailures) phase2_.set_pcm_upstream(false);
+  } else if (++failures_ >= most_failures()) {
     phase2_.refuse_pcm(true);
   }
 }
@@ -128,14 +128,14 @@ void DigitalModem::count_training() {
 // As the analogue modem, it tries V.90 again, but only once.
 void DigitalModem::end_v34(bool had_data) {
   if (!had_data) return;
-  trainings_ = most_failures() - 1;
+  failures_ = most_failures() - 1;
   phase2_.refuse_pcm(false);
 }
 
 void DigitalModem::forget_failures() {
-  if (pcm_upstream_ && upstream_trainings_ >= kMostFailures) phase2_.set_pcm_upstream(true);
-  trainings_ = upstream_trainings_ = 0;
-  has_carried_pcm_ = true;
+  if (pcm_upstream_ && upstream_failures_ >= kMostFailures) phase2_.set_pcm_upstream(true);
+  failures_ = upstream_failures_ = 0;
+  route_is_digital_ = true;
   phase2_.refuse_pcm(false);
 }
 

@@ -65,14 +65,10 @@ class DigitalModem : public Modem<DigitalModem, DigitalProcedure, DigitalV92Proc
   void repeat_refusal();
   void count_training();
   void forget_failures();
-  int most_failures() const { return has_carried_pcm_ ? kMostAccidents : kMostFailures; }
   void receive(float rx, bool is_lost);
   void align(const v34::Heard& heard);
   const v34::LineQuality* measure_noise();
 
-  // Trainings in a row without a data mode: of V.90, and of V.92 with PCM upstream.
-  int trainings_ = 0, upstream_trainings_ = 0;
-  bool has_carried_pcm_ = false;
   Law law_;
   RobbedBits robbed_bits_;
   v34::SymbolReader reader_;

@@ -38,7 +38,7 @@ class Modem {
   }
   /// V.8 is over, here or at the owner: Phase 2 begins.
   void begin() {
-    if (after_v8_ == kShortPhase2) renew_phase2(short_phase2());
+    if (short_phase2_after_v8_) renew_phase2(short_phase2());
     start_phase2();
   }
   void renegotiate() {
@@ -82,7 +82,7 @@ class Modem {
     if (!rate || !qts || !some || stage_ != Stage::kV8 || samples_ != 0) return false;
     profile_ = profile;
     phases_ = phases;
-    after_v8_ = phases == kShortPhase2 ? kShortPhase2 : 0u;
+    short_phase2_after_v8_ = phases == kShortPhase2;
     if ((phases & kShortPhase1) != 0) renew(v8_, with_quick_connect(v8_config_, false));
     return true;
   }
@@ -181,6 +181,7 @@ class Modem {
   /// Failed trainings in a row before V.34 is chosen: on an unknown route, and on a route that has carried PCM, where
   /// the failure was probably temporary.
   static constexpr int kMostFailures = 2, kMostAccidents = 6;
+  int most_failures() const { return route_is_digital_ ? kMostAccidents : kMostFailures; }
 
   Modem(const oh_pump_config& c, void* v34, const v8::Config& v8, const v34::Phase2Config& phase2, int far_tone_hz)
       : config_(c),
@@ -358,6 +359,9 @@ class Modem {
   V92Procedure v92_;
   bool pcm_upstream_ = false;  // v92_ is the procedure of this training
   uint64_t qts_at_ = 0;        // digital: of samples_, the first symbol of QTS; 0: there was none
+  // Trainings in a row without data: of V.90, and of V.92 with PCM upstream.
+  int failures_ = 0, upstream_failures_ = 0;
+  bool route_is_digital_ = false;  // it has carried PCM, or its DIL had levels for a rate of V.90
 
  private:
   static HoldMessage initiating(oh_hold_order order) {
@@ -455,7 +459,7 @@ class Modem {
     return p;
   }
   void start_phase2() {
-    after_v8_ = 0;
+    short_phase2_after_v8_ = false;
     stage_ = Stage::kPhase2;
     phase2_.start();
   }
@@ -553,7 +557,7 @@ class Modem {
   uint64_t quick_until_ = 0;  // of samples_, in Phase 2 without the far end; 0: not so
   bool was_quick_ = false;
   uint32_t phases_ = kShortPhases;  // set of ShortPhase, with a profile
-  uint32_t after_v8_ = 0;           // set of ShortPhase for a call that begins by V.8
+  bool short_phase2_after_v8_ = false;
   Hold hold_;
   oh_hold_state hold_state_ = OH_HOLD_NONE;
   bool may_be_hold_ = false;  // the retrain that has begun
