@@ -87,8 +87,8 @@ size_t Encoder::flush(uint8_t* out) {
   return n;
 }
 
-// A token has all of its bits.  @return whether characters are due
-bool Decoder::complete() {
+// A token has all of its bits.
+void Decoder::complete() {
   const uint8_t body = uint8_t(have_ - kHeaderBits), header = uint8_t(token_ >> body);
   const uint16_t value = token_ & uint16_t((1u << body) - 1);
   const bool flush = body == 8 && value == 0xFF;
@@ -96,18 +96,17 @@ bool Decoder::complete() {
   token_ = have_ = 0;
   if (flush) {
     left_ = equal_ = 0;
-    return false;
+    return;
   }
   if (equal_ == kRun) {
     equal_ = 0;
     repeat_ = rank;
-    return true;
+    return;
   }
   const uint8_t c = table_.count(rank);
   equal_ = equal_ > 0 && c == character_ ? uint8_t(equal_ + 1) : uint8_t(1);
   character_ = c;
   repeat_ = 1;
-  return true;
 }
 
 size_t Decoder::put(const uint8_t* octets, size_t size, size_t* used, uint8_t* out, size_t n) {
@@ -125,7 +124,7 @@ size_t Decoder::put(const uint8_t* octets, size_t size, size_t* used, uint8_t* o
     if (++have_ < kHeaderBits + 1) continue;
     const uint8_t body = uint8_t(have_ - kHeaderBits), header = uint8_t(token_ >> body);
     const bool ones = header == 7 && body == 7 && (token_ & 0x7F) == 0x7F;  // an eighth bit follows
-    if (body == 8 || (header <= 7 && body == body_bits(header) && !ones)) complete();
+    if (body == 8 || (body == body_bits(header) && !ones)) complete();
   }
 }
 

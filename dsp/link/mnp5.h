@@ -54,7 +54,7 @@ class Decoder {
   size_t put(const uint8_t* octets, size_t size, size_t* used, uint8_t* out, size_t n);
 
  private:
-  bool complete();
+  void complete();
   FrequencyTable table_;
   uint8_t character_ = 0, equal_ = 0, repeat_ = 0;  // as above; characters due
   uint8_t octet_ = 0, left_ = 0;                    // bits of it

@@ -77,7 +77,7 @@ uint32_t Link::mnp_t401_ms() const {
   const uint32_t half = status.k_tx > 1 ? status.k_tx / 2u : 1u;
   const uint64_t octets =
       connected() ? half * (around + transfer + status.n401_tx) + around + acknowledgement : around + kMaxMnpHeader;
-  const uint64_t bits = octets * (flags ? 8 * 6 / 5 : 10);
+  const uint64_t bits = flags ? octets * 8 * 6 / 5 : octets * 10;
   return uint32_t(bits * 1000 / tx_bit_rate + bits * 1000 / rx_bit_rate) + kRoundTripMs;
 }
 

@@ -96,9 +96,12 @@ OctetFrameReceiver::Result OctetFrameReceiver::put_octet(uint8_t c) {
     case kDleInBody:
       part_ = kBody;
       if (c == kDle) return put_body(c);
-      size_ = c == kStx ? 0 : size_;
-      crc_ = c == kStx ? 0 : kCrc.add(crc_, c);
-      if (c == kStx) return kBadFrame;  // its end was lost; another one begins
+      if (c == kStx) {  // the end of the frame was lost, and another one begins
+        size_ = 0;
+        crc_ = 0;
+        return kBadFrame;
+      }
+      crc_ = kCrc.add(crc_, c);
       part_ = c == kEtx ? kFcsLow : kOutside;
       return c == kEtx ? kNothing : kBadFrame;
     case kFcsLow:
