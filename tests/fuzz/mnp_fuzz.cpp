@@ -7,18 +7,12 @@
 #include "dsp/link/hdlc.h"
 #include "dsp/link/lapm.h"
 #include "dsp/link/octet_frames.h"
+#include "tests/fuzz/link_input.h"
 
 namespace {
 
-struct Input {
-  const uint8_t* data;
-  size_t left;
-  uint8_t next() {
-    if (left == 0) return 0;
-    --left;
-    return *data++;
-  }
-};
+using offhook::fuzz::exchange;
+using offhook::fuzz::Input;
 
 oh_lapm_config config_of(Input& in) {
   oh_lapm_config config;
@@ -33,12 +27,6 @@ oh_lapm_config config_of(Input& in) {
   config.link.codewords = 512;
   config.t400_ms = 100;
   return config;
-}
-
-void exchange(oh_bit_port& port, int bit) {
-  oh_port_put_bit(&port, bit);
-  const int sent = oh_port_get_bit(&port);
-  if (sent != 0 && sent != 1) abort();
 }
 
 struct Senders {
