@@ -11,7 +11,7 @@ namespace offhook::fax {
 namespace {
 
 // Bits of a page that are queued ahead of the modem: 0.3 s at 14 400 bit/s, in messages of 256.
-constexpr std::size_t kFrameMessagesAhead = 17;
+constexpr std::size_t kBitMessagesAhead = 17;
 constexpr std::int32_t kBitsPerMessage = 256;
 
 Signal signal_of(int type) {
@@ -126,7 +126,7 @@ void Terminal::flush() {
 }
 
 void Terminal::feed_bits() {
-  while (sends_bits_ && orders_.empty() && rings_.data->size() < kFrameMessagesAhead) {
+  while (sends_bits_ && orders_.empty() && rings_.data->size() < kBitMessagesAhead) {
     Message* slot = rings_.data->free_slot();
     if (slot == nullptr) return;
     slot->kind = Kind::kBits;

@@ -22,6 +22,9 @@
 
 namespace offhook::hostsim {
 
+/// Latencies are in ms, and simulated time in ns.
+inline constexpr double kNsPerMs = 1e6;
+
 struct LatencyPoint {
   double longer;      ///< share of waits that take longer than this, 0 < longer <= 1
   double latency_ms;  ///< 1e-9 to 1e12

@@ -8,7 +8,6 @@ namespace {
 
 constexpr int kHighLevel = 31;               // above the clock and every device
 constexpr int kAboveAllThreads = 1'000'000;  // the dispatcher itself
-constexpr double kNsPerMs = 1e6;
 
 }  // namespace
 

@@ -23,7 +23,6 @@ namespace offhook::measure {
 
 namespace {
 
-constexpr std::uint32_t kCardRateHz = WiredCard::kRateHz;
 constexpr std::uint32_t kBurst = WiredCard::kBurst;
 constexpr std::uint32_t kBlockBursts = 12;  // mean over 100 samples
 constexpr double kConnectS = 20;
@@ -67,7 +66,7 @@ class Hardware {
   }
   // After stop().
   const StallWatch& stalls() const { return stalls_; }
-  double seconds() const { return static_cast<double>(passed_) / kCardRateHz; }
+  double seconds() const { return static_cast<double>(passed_) / WiredCard::kRateHz; }
   const std::string& shortcoming() const { return shortcoming_; }
   bool demoted() const { return rule_.demoted.load(); }
 
@@ -79,7 +78,7 @@ class Hardware {
     const std::size_t pairs = modems_.size() / 2;
     std::vector<std::array<std::array<std::int16_t, kBurst>, 2>> wires(pairs);
     for (std::size_t k = 0; k < modems_.size(); ++k) modems_.card(k).power_up();
-    SamplePacer pacer(kCardRateHz, 0);
+    SamplePacer pacer(WiredCard::kRateHz, 0);
     pacer.start();
     for (std::uint64_t burst = 0; !stop_.load(std::memory_order_relaxed); ++burst) {
       passed_ += kBurst;

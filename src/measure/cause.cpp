@@ -20,7 +20,6 @@ using Type = KernelEvent::Type;
 
 namespace {
 
-constexpr int kRingKb = 4096;  // a CPU: some 80,000 events
 constexpr std::size_t kTimelineLines = 200;
 
 double us(std::int64_t ns) {
@@ -138,7 +137,7 @@ void judge(CauseResult& r, const std::vector<KernelEvent>& events, const Wakeup&
 CauseResult measure_cause(const CauseConfig& config, const std::function<bool(const LatencyResult&)>& look) {
   if (config.latency.threshold_ns <= 0) throw std::runtime_error("expected a threshold above 0");
   CauseResult result;
-  KernelTrace trace(all_scheduling_events(), kRingKb);
+  KernelTrace trace(all_scheduling_events(), kSchedulingRingKb);
   std::unique_ptr<IpSampler> sampler;
   try {
     sampler = std::make_unique<IpSampler>(config.samples_hz);

@@ -23,7 +23,6 @@
 namespace offhook::measure {
 namespace {
 
-constexpr int kTraceRingKb = 4096;               // a CPU: some 80,000 events
 constexpr std::int64_t kKeptNs = 2'000'000'000;  // number of events before the worst block was noticed
 constexpr auto kLook = std::chrono::milliseconds(50);
 
@@ -171,7 +170,7 @@ class Work {
 /// The kernel's trace of the last seconds, and its data about the worst block so far.
 class Watch {
  public:
-  Watch() : trace_(all_scheduling_events(), kTraceRingKb) { trace_.on(); }
+  Watch() : trace_(all_scheduling_events(), kSchedulingRingKb) { trace_.on(); }
   /// Call it after the events of a complete block were received.
   void look(const Work& work, DeclaredDevice& result) {
     const WorstBlock worst = work.worst();

@@ -12,16 +12,16 @@
 namespace offhook::measure {
 namespace {
 
-constexpr std::int64_t kKernelRateHz = OH_MODEM_RATE_HZ, kSecondNs = 1'000'000'000;
+constexpr std::int64_t kSecondNs = 1'000'000'000;
 
 oh_kernel_call call_of(const KernelLatencyConfig& config) {
-  const std::int64_t block = config.interval_ns * kKernelRateHz / kSecondNs;
+  const std::int64_t block = config.interval_ns * OH_MODEM_RATE_HZ / kSecondNs;
   if (block < OH_KERNEL_SLICE || block > OH_MODEM_RING_SAMPLES / 4 ||
-      block * kSecondNs != config.interval_ns * kKernelRateHz)
+      block * kSecondNs != config.interval_ns * OH_MODEM_RATE_HZ)
     throw std::runtime_error("a kernel's card interrupts at whole samples of " +
-                             std::to_string(kSecondNs / kKernelRateHz / 1000) +
+                             std::to_string(kSecondNs / OH_MODEM_RATE_HZ / 1000) +
                              " us; expected an interval of 1000 to " +
-                             std::to_string(OH_MODEM_RING_SAMPLES / 4 * kSecondNs / kKernelRateHz / 1000) + " us");
+                             std::to_string(OH_MODEM_RING_SAMPLES / 4 * kSecondNs / OH_MODEM_RATE_HZ / 1000) + " us");
   const auto samples = static_cast<std::uint32_t>(block);
   return plain_kernel_call(OH_PUMP_CALL, kV34.name, samples, 2 * samples);
 }
@@ -55,7 +55,7 @@ LatencyResult measure_kernel_latency(KernelDevice& device, const KernelLatencyCo
     return result;
   };
   transfer.begin();
-  const std::uint64_t samples = static_cast<std::uint64_t>(config.duration_ns / (kSecondNs / kKernelRateHz));
+  const std::uint64_t samples = static_cast<std::uint64_t>(config.duration_ns / (kSecondNs / OH_MODEM_RATE_HZ));
   bool failed = false;
   do {
     transfer.wait();

@@ -50,5 +50,7 @@ void remove_stale_instances();
 
 /// sched_switch, sched_waking, interrupts, softirqs, timers: everything that may occur between a timer and its thread.
 std::vector<KernelTrace::Wanted> all_scheduling_events();
+/// Memory of a CPU's ring for all of them: some 80,000 events, kB.
+inline constexpr int kSchedulingRingKb = 4096;
 
 }  // namespace offhook::measure

@@ -16,7 +16,6 @@
 namespace offhook::measure {
 namespace {
 
-constexpr double kTrunkRateHz = OH_MODEM_RATE_HZ;
 constexpr std::uint64_t kSeedA = 1, kSeedB = 2;
 
 /// In the form of a pump: it sends octets and keeps those that arrive. Its memory is allocated before the card starts.
@@ -24,7 +23,7 @@ class TrunkEnd {
  public:
   TrunkEnd(LiveCard& card, std::size_t periods) : card_(card), sent_(periods), received_(periods), lost_(periods) {
     const oh_streams& streams = card.card().streams;
-    if (streams.rx.rate_hz != kTrunkRateHz || oh_sample_bytes(streams.rx.encoding) != 1 ||
+    if (streams.rx.rate_hz != OH_MODEM_RATE_HZ || oh_sample_bytes(streams.rx.encoding) != 1 ||
         oh_sample_bytes(streams.tx.encoding) != 1)
       throw std::invalid_argument("a trunk test needs cards with octets of G.711, such as rtp: and sip:");
     law_ = card.encoding();
@@ -94,7 +93,7 @@ LiveDriverConfig driver_config(const TrunkConfig& config) {
 
 TrunkResult test_trunk(LiveCard& a, LiveCard& b, const TrunkConfig& config,
                        const std::function<bool(double)>& progress) {
-  const auto half = static_cast<std::size_t>(std::max(config.seconds, kLeastTrunkSeconds) / 2 * kTrunkRateHz);
+  const auto half = static_cast<std::size_t>(std::max(config.seconds, kLeastTrunkSeconds) / 2 * OH_MODEM_RATE_HZ);
   TrunkEnd end_a(a, 2 * half), end_b(b, 2 * half);
   const TrunkSignal signal_a(end_a.law(), half, kSeedA), signal_b(end_b.law(), half, kSeedB);
   end_a.send(signal_a, 0);

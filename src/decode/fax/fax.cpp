@@ -12,7 +12,7 @@ namespace offhook::decode {
 namespace {
 
 // T.30 5.3.4 and 5.3.5, bit 0 first: the address, and the control field of a frame that is not or is the last.
-constexpr int kAddress = 0xFF, kControl = 0x03, kFinal = 0x10;
+constexpr int kControl = 0x03, kFinal = 0x10;
 constexpr const char* kUnknown = "???";
 constexpr std::uint32_t kPreambleFlags = 24;  // of 1 s, 37 flags
 
@@ -28,7 +28,7 @@ std::vector<CallingTone> find_cng(std::span<const float> x, int channel) {
 
 // A frame of a known name in the format of T.30.
 bool is_t30(const V21Frame& f) {
-  return f.octets.size() >= 3 && f.octets[0] == kAddress && (f.octets[1] & ~kFinal) == kControl;
+  return f.octets.size() >= 3 && f.octets[0] == kT30Address && (f.octets[1] & ~kFinal) == kControl;
 }
 
 double power(std::span<const float> x, double from_s, double to_s) {

@@ -10,7 +10,7 @@
 namespace offhook::decode {
 namespace {
 
-constexpr std::uint8_t kPageAddress = 0xFF, kFcd = 0x06, kRcp = 0x86;
+constexpr std::uint8_t kFcd = 0x06, kRcp = 0x86;
 constexpr std::size_t kFcdHead = 4;  // address, control, FCD, number of the frame
 constexpr double kLeastWindowS = 0.25;
 constexpr double kTestS = 1.35;  // of TCF, 1.5 s +- 10 %, that is certainly present
@@ -162,7 +162,7 @@ void PageAssembler::take(const std::vector<PageCarrier>& carriers) {
 
 // @param frame  without its check sequence  @return whether it is RCP, behind which the rest is the end of the carrier
 bool PageAssembler::take_frame(std::span<const std::uint8_t> frame, FaxCarrier& entry) {
-  if (frame.size() <= kFcdHead || frame[0] != kPageAddress || frame[2] != kFcd)
+  if (frame.size() <= kFcdHead || frame[0] != kT30Address || frame[2] != kFcd)
     return frame.size() > 2 && frame[2] == kRcp;
   ++entry.good_frames;
   const std::size_t number = frame[3];

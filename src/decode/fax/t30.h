@@ -14,6 +14,8 @@
 
 namespace offhook::decode {
 
+inline constexpr std::uint8_t kT30Address = 0xFF;  ///< first octet of a frame (T.30 5.3.4)
+
 /// The name of a frame by its facsimile control field (T.30 5.3.6): "DIS", "MCF"; "???" if unknown.
 std::string fax_frame_name(std::uint8_t control_field);
 

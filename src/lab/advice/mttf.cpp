@@ -8,12 +8,12 @@
 
 namespace offhook {
 
+using hostsim::kNsPerMs;
 using hostsim::LatencyDistribution;
 using hostsim::Ns;
 
 namespace {
 
-constexpr double kNsPerMs = 1e6;
 constexpr std::uint64_t kStream = 0x6d747466;
 
 double over(double time_ms, double share) {

@@ -15,13 +15,13 @@ namespace offhook {
 using hostsim::Cpu;
 using hostsim::Engine;
 using hostsim::EntityId;
+using hostsim::kNsPerMs;
 using hostsim::LatencyDistribution;
 using hostsim::Modality;
 using hostsim::Ns;
 
 namespace {
 
-constexpr double kNsOfMs = 1e6;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 enum class Standing { kLower, kEqual, kHigher };
@@ -71,9 +71,9 @@ class Task final : public hostsim::Event {
         cpu_(cpu),
         random_(seed, stream),
         release_(*this),
-        period_(static_cast<Ns>(c.period_ms * kNsOfMs)),
-        raised_(static_cast<Ns>(c.raised_ms * kNsOfMs)),
-        plain_(std::max(static_cast<Ns>(c.cost_ms * kNsOfMs) - raised_, Ns{0})),
+        period_(static_cast<Ns>(c.period_ms * kNsPerMs)),
+        raised_(static_cast<Ns>(c.raised_ms * kNsPerMs)),
+        plain_(std::max(static_cast<Ns>(c.cost_ms * kNsPerMs) - raised_, Ns{0})),
         tolerance_(period_ * (c.buffers - 1)) {
     work_.task = raised_work_.task = this;
     switch (c.modality) {
@@ -96,7 +96,7 @@ class Task final : public hostsim::Event {
     engine_.at(now + period_, *this);
     const bool idle = arrivals_.empty();
     arrivals_.push_back(now);
-    if (idle) awake_at_ = now + static_cast<Ns>(latency_.latency_ms(random_.uniform(draws_++)) * kNsOfMs);
+    if (idle) awake_at_ = now + static_cast<Ns>(latency_.latency_ms(random_.uniform(draws_++)) * kNsPerMs);
     engine_.at(std::max(now, awake_at_), release_);
   }
   const DeadlineRun& run() const { return run_; }
@@ -137,7 +137,7 @@ class Task final : public hostsim::Event {
     run_.missed += late;
     run_.drops += late && !late_;
     late_ = late;
-    run_.longest_ms = std::max(run_.longest_ms, static_cast<double>(response) / kNsOfMs);
+    run_.longest_ms = std::max(run_.longest_ms, static_cast<double>(response) / kNsPerMs);
   }
 
   const Computation& c_;

@@ -2,6 +2,8 @@
 //
 // Cota-Robles and Held, "A Comparison of Windows Driver Model Latency Performance on Windows NT and Windows 98",
 // OSDI 1999.
+#include "src/lab/reproduce/cota.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,7 +24,6 @@ using hostsim::Modality;
 
 namespace {
 
-constexpr std::array kLoads = {"office", "workstation", "games", "web"};
 constexpr int kHigh = 28, kMedium = 24;
 
 HostLatencies host(std::string_view os, std::string_view load, bool virus_scanner = false) {
@@ -145,7 +146,7 @@ Figure figure4(const char* os, const char* name, const char* id) {
   f.x = log_axis("latency (ms)");
   f.y = log_axis("share of waits that are longer");
   f.y.max = 1;
-  for (const char* load : kLoads) {
+  for (const char* load : kCotaLoads) {
     const HostLatencies h = host(os, load);
     f.series.push_back(tail(fmt::format("{}, DPC", load), h.to(Modality::kDpc, 0)));
     f.series.push_back(tail("thread 28", h.to(Modality::kThread, kHigh)));
@@ -161,21 +162,21 @@ Figure figure4(const char* os, const char* name, const char* id) {
 Outcome cota_table3(const Run& run) {
   const Published& p = run.published;
   constexpr double kWeeks = 200;  // so that the worst wait of a week occurs 200 times, and its rate is known to 7 %
-  std::array<Drawn, kLoads.size()> drawn;
-  std::array<Hours, kLoads.size()> hours{};
-  for (std::size_t i = 0; i < kLoads.size(); i++) {
-    const auto day = p.numbers(fmt::format("usage_hours.{}.day", kLoads[i]));
+  std::array<Drawn, kCotaLoads.size()> drawn;
+  std::array<Hours, kCotaLoads.size()> hours{};
+  for (std::size_t i = 0; i < kCotaLoads.size(); i++) {
+    const auto day = p.numbers(fmt::format("usage_hours.{}.day", kCotaLoads[i]));
     const double middle = (day.at(0) + day.at(1)) / 2;
-    hours[i] = {1, middle, middle * p.number(fmt::format("usage_hours.{}.week_days", kLoads[i]))};
+    hours[i] = {1, middle, middle * p.number(fmt::format("usage_hours.{}.week_days", kCotaLoads[i]))};
   }
-  run.parallel(kLoads.size(),
-               [&](std::size_t i) { drawn[i] = draw(host("win98", kLoads[i]), kWeeks * hours[i][2], run.seed); });
+  run.parallel(kCotaLoads.size(),
+               [&](std::size_t i) { drawn[i] = draw(host("win98", kCotaLoads[i]), kWeeks * hours[i][2], run.seed); });
 
   Outcome out;
   const auto rows = p.rows("rows");
   for (std::size_t k = 0; k < rows.size(); k++) {
-    for (std::size_t i = 0; i < kLoads.size(); i++)
-      out.rows.push_back(row_of_table3(rows[k].text("service"), kLoads[i], rows[k].numbers(kLoads[i]),
+    for (std::size_t i = 0; i < kCotaLoads.size(); i++)
+      out.rows.push_back(row_of_table3(rows[k].text("service"), kCotaLoads[i], rows[k].numbers(kCotaLoads[i]),
                                        drawn[i].ms.at(k), drawn[i].hours, hours[i]));
   }
   out.figures = {figure4("win98", "Windows 98", "cota.fig4"), figure4("nt4", "Windows NT 4.0", "cota.fig4.nt")};
@@ -201,7 +202,7 @@ Figure mttf_figure(std::string id, std::string title, Modality modality, double 
       "measured latency.";
   f.x.text = "buffering (n - 1) t (ms)";
   f.y = log_axis("mean time to underrun (s)");
-  for (const char* load : kLoads) {
+  for (const char* load : kCotaLoads) {
     const HostLatencies h = host("win98", load);
     Series s;
     s.name = load;

@@ -10,12 +10,11 @@
 
 #include "src/lab/advice/schedulability.h"
 #include "src/lab/reproduce/claim.h"
+#include "src/lab/reproduce/cota.h"
 #include "traces/scenario/latency.h"
 
 namespace offhook::reproduce {
 namespace {
-
-constexpr std::array kLevels = {"office", "workstation", "games", "web"};
 
 double sum(const std::vector<double>& v) {
   double all = 0;
@@ -98,7 +97,7 @@ Outcome cota_schedulability(const Run& run) {
   std::vector<std::string> names;
   for (const Published& row : p.rows("rows")) {
     const double minutes = row.number("minutes");
-    for (const char* load : kLevels) {
+    for (const char* load : kCotaLoads) {
       Promise promise;
       promise.computation = {row.text("application"),
                              row.text("modality") == "dpc" ? hostsim::Modality::kDpc : hostsim::Modality::kThread,
@@ -115,7 +114,7 @@ Outcome cota_schedulability(const Run& run) {
   }
   run.parallel(promises.size(), [&](std::size_t i) {
     Promise& one = promises[i];
-    const auto host = config::load_latencies(fmt::format("win98-{}", kLevels[i % kLevels.size()]), false);
+    const auto host = config::load_latencies(fmt::format("win98-{}", kCotaLoads[i % kCotaLoads.size()]), false);
     one.least = least_buffers(one.computation, host);
     if (one.least == 0) return;
     const double seconds = kIntervals * one.computation.interval_s;

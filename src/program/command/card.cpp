@@ -36,12 +36,10 @@
 namespace offhook::command {
 namespace {
 
-constexpr std::uint32_t kRateHz = hostsim::kLineRateHz;
-
 /// The hardware of a card whose driver is another process: `offhook modem unix:PATH`.
 class OtherCard final : public FarParty {
  public:
-  explicit OtherCard(const std::string& path) : server_(path, oh_modem_streams(kRateHz)) {}
+  explicit OtherCard(const std::string& path) : server_(path, oh_modem_streams(hostsim::kLineRateHz)) {}
   bool wait_for_modem(int ms) {
     if (!server_.wait_for_modem(ms)) return false;
     oh_card_engine_init(&engine_, &server_.card(), nullptr);

@@ -23,7 +23,6 @@
 namespace offhook::command {
 namespace {
 
-constexpr double kModemRateHz = OH_MODEM_RATE_HZ;
 constexpr std::uint64_t kSampleNs = 1'000'000'000 / OH_MODEM_RATE_HZ;
 
 [[noreturn]] void refuse(const char* key, const char* why) {
@@ -116,7 +115,7 @@ CallOutcome run_kernel_call(KernelDevice& device, const hostsim::Scenario& scena
   transfer.begin();
   for (;; transfer.wait()) {
     const oh_kernel_status& s = transfer.look();
-    const double now_s = static_cast<double>(s.samples) / kModemRateHz;
+    const double now_s = static_cast<double>(s.samples) / OH_MODEM_RATE_HZ;
     const std::size_t before = std::exchange(there, transfer.received().size());
     if (sinks.received && there > before) sinks.received(std::span(transfer.received()).subspan(before));
     if (there >= file.size()) break;
@@ -136,7 +135,7 @@ CallOutcome run_kernel_call(KernelDevice& device, const hostsim::Scenario& scena
   outcome.lost = lost(transfer.status());
   outcome.bytes = file.size();
   outcome.bytes_delivered = there;
-  outcome.line_s = static_cast<double>(transfer.status().samples) / kModemRateHz;
+  outcome.line_s = static_cast<double>(transfer.status().samples) / OH_MODEM_RATE_HZ;
   outcome.compression = static_cast<std::uint8_t>(transfer.status().compression);
   outcome.kernel = transfer.status();
   return outcome;

@@ -31,7 +31,7 @@
 namespace offhook::command {
 namespace {
 
-constexpr std::uint32_t kCardLineRateHz = hostsim::kLineRateHz;
+using hostsim::kLineRateHz;
 constexpr std::uint32_t kBurst = hostsim::Line::kFarBlock;  // 1 ms, moved by the line in one step
 constexpr std::int64_t kRingOnMs = 2000, kRingPeriodMs = 6000;
 
@@ -96,7 +96,7 @@ class Hardware {
       if (conversion_.is_octets()) {
         conversion_.send(linear[i], captured_.data(), i);
       } else {
-        const std::size_t ratio = format_.rx.rate_hz / kCardLineRateHz;
+        const std::size_t ratio = format_.rx.rate_hz / kLineRateHz;
         std::fill_n(captured_.begin() + static_cast<std::ptrdiff_t>(i * ratio), ratio, linear[i]);
       }
     }
@@ -128,11 +128,11 @@ class Tones {
     kind_ = kind;
     constexpr double kAmplitude = 5098;  // -13 dBm0; a full-scale sine has +3.14
     constexpr double kPair[][2] = {{0, 0}, {350, 440}, {440, 480}, {480, 620}};
-    constexpr std::uint64_t kOn[] = {0, 1, 2 * kCardLineRateHz, kCardLineRateHz / 2},
-                            kPeriod[] = {1, 1, 6 * kCardLineRateHz, kCardLineRateHz};
+    constexpr std::uint64_t kOn[] = {0, 1, 2 * kLineRateHz, kLineRateHz / 2},
+                            kPeriod[] = {1, 1, 6 * kLineRateHz, kLineRateHz};
     const auto k = static_cast<std::size_t>(kind);
     for (std::size_t i = 0; i < n; ++i, ++at_) {
-      const double t = 2 * std::numbers::pi * static_cast<double>(at_) / kCardLineRateHz;
+      const double t = 2 * std::numbers::pi * static_cast<double>(at_) / kLineRateHz;
       out[i] = at_ % kPeriod[k] >= kOn[k]
                    ? std::int16_t{0}
                    : static_cast<std::int16_t>(kAmplitude * (std::sin(kPair[k][0] * t) + std::sin(kPair[k][1] * t)));
@@ -178,8 +178,8 @@ class Subscriber {
   }
 
  private:
-  static constexpr std::uint64_t kLastDigit = 2 * kCardLineRateHz;  // time after a digit until the number is complete
-  static constexpr std::uint64_t kHotLine = 8 * kCardLineRateHz;    // time until the other one is called without digits
+  static constexpr std::uint64_t kLastDigit = 2 * kLineRateHz;  // time after a digit until the number is complete
+  static constexpr std::uint64_t kHotLine = 8 * kLineRateHz;    // time until the other one is called without digits
   std::FILE* news_;
   dtmf_rx_state_t* digits_;
   Tones tones_;
@@ -376,7 +376,7 @@ int run(const LineOptions& options) {
     near.follow(50);
     far.follow(50);
   }
-  SamplePacer pacer(kCardLineRateHz, 0);
+  SamplePacer pacer(kLineRateHz, 0);
   pacer.start();
   std::uint64_t passed = 0;
   Ran ran;
@@ -387,7 +387,7 @@ int run(const LineOptions& options) {
     if (pacer.samples_now() > passed + kBurst) ++ran.bursts_late;
     exchange.run_ms();
   }
-  ran.seconds = static_cast<double>(passed) / kCardLineRateHz;
+  ran.seconds = static_cast<double>(passed) / kLineRateHz;
   ran.calls = exchange.calls();
   ran.host = measure::describe_host();
   options.json.write(record::json_text(kLine, &ran, 1));

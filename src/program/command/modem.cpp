@@ -85,7 +85,7 @@ void tell(const std::string& news, const ModemOptions& options) {
   flush_output();
 }
 
-/// A file that cannot be written must not end the calls.
+/// The calls go on if the file cannot be written.
 void save(modem::QuickProfiles* profiles) {
   try {
     if (profiles != nullptr) profiles->save();
