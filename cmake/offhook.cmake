@@ -146,8 +146,8 @@ endfunction()
 # that holds only these. A module must be declared before it is used, so there are no circles. PUBLIC names its headers in
 # include/offhook. Adding a file needs no change here.
 #
-# UNITY: eight files at a time are compiled as one, in half the time, because they share what they instantiate. So two files of
-# the module have no equal names in their anonymous namespaces. OFFHOOK_UNITY=OFF, as in the preset dev, compiles each file alone.
+# UNITY: eight files at a time are compiled as one, in half the time, because they share what they instantiate. Two of them must
+# not have equal names in anonymous namespaces. OFFHOOK_UNITY=OFF, as in the preset dev, compiles each file alone.
 #
 # COLD: see OFFHOOK_COLD_OPTIONS. EXACT: the same bytes on every build, so no fused multiply-add where the source has two
 # roundings; nobody replaces these functions at run time, so they may be inlined.
