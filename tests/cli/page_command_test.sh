@@ -28,6 +28,7 @@ page() {
 
 example=$source_dir/examples
 page call "it's a run/report.html" run "$example/res-2-8.toml" --set transfer.bytes=2000 --out "it's a run"
+# shellcheck disable=SC2016  # the name has a dollar sign
 page call 'r $HOME.html' report "it's a run" --html 'r $HOME.html'
 page call lossy/report.html run "$example/thr-8-spinner.toml" --set transfer.bytes=2000 --out lossy
 page call live/report.html modem null --seconds 0.5 --best-effort --json --out live
@@ -79,6 +80,7 @@ wait $served
 kinds+=(live)
 
 # The kinds that the page's code draws are those above.
+# shellcheck disable=SC2013  # each name is one word
 for kind in $(sed -n '/^const pages = {/,/};/s/^ *\([a-z]*\): {name.*/\1/p' "$source_dir/src/page/assets/page.js"); do
   [[ " ${kinds[*]} " == *" $kind "* ]] || fail "no command above writes a page of kind $kind"
 done

@@ -99,9 +99,7 @@ class PcmReceiver {
   /// Mean squared error of the symbols that were trusted since the taps were found, over 1024; 0 before there is any.
   float error_power() const { return error_power_; }
   /// The network's time of the newest sample, in symbols. Only differences have a meaning.
-  double network_symbols() const {
-    return (static_cast<double>(half_ + 1) - timebase_.until() / (1 + deviation_)) / 2;
-  }
+  double network_symbols() const { return (static_cast<double>(half_ + 1) - timebase_.until() / (1 + deviation_)) / 2; }
   /// Symbols of the network in two samples.
   double symbols_a_sample() const { return 1 / (1 + deviation_); }
   /// Network clock against ours.

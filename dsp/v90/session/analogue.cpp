@@ -16,7 +16,7 @@ constexpr uint32_t kWaitForJdMs = 4500;  // 9.3.2.6
 // Beyond 9.3.2.4's 1500 ms from the start of Ja, in which there is no term for the round trip.
 constexpr uint32_t kWaitForSdMs = 1500;
 
-constexpr uint32_t kMeasureMs = 320;    // of TRN2d, which has 550 ms and is as late as the line
+constexpr uint32_t kMeasureMs = 320;                       // of TRN2d, which has 550 ms and is as late as the line
 constexpr uint32_t kSilentScrMs = 800, kMostScrMs = 1000;  // 9.6.2.1.6: at most 1000
 static_assert(kSilentScrMs * 8 > NearEcho::kTraining);
 

@@ -28,11 +28,11 @@ struct AnalogueConfig {
   v34::SymbolRate symbol_rate = v34::SymbolRate::k3200;
   uint32_t round_trip_samples = 0;
   uint32_t echo_delay_samples = 0;  ///< from a sample sent to its near echo
-  uint8_t own_md_length = 0;  ///< in 35 ms
-  uint32_t max_bit_rate = 0;  ///< of either direction; 0: no limit
-  uint32_t trn_ms = 1500;     ///< own TRN of Phase 3, beyond its 512 symbols
-  uint8_t shaping_bits = 0;   ///< S_r, with a zero at 0 Hz and look-ahead up to the digital modem's
-  bool without_dil = false;   ///< request none, and assume that every Ucode arrives by the digital modem's law
+  uint8_t own_md_length = 0;        ///< in 35 ms
+  uint32_t max_bit_rate = 0;        ///< of either direction; 0: no limit
+  uint32_t trn_ms = 1500;           ///< own TRN of Phase 3, beyond its 512 symbols
+  uint8_t shaping_bits = 0;         ///< S_r, with a zero at 0 Hz and look-ahead up to the digital modem's
+  bool without_dil = false;         ///< request none, and assume that every Ucode arrives by the digital modem's law
 };
 
 class DownstreamTraining {
