@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Common functions of the live tests: real processes of the program, terminals, and waiting with a limit."""
+import json
 import os
 import select
 import subprocess
@@ -48,6 +49,42 @@ class Bench:
     def open(self, tty):
         wait_for(lambda: os.path.exists(self.path(tty)), "terminal " + tty)
         return os.open(self.path(tty), os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+
+
+def measure_joined_devices(bench, alsa_loop, device, rate, options=()):
+    """Runs `measure device` for 4 s in both roles, joined by two devices of alsa_loop.c at `rate` Hz.
+
+    A sample lost at either end spoils what both hear, so a run with a loss is repeated, at most twice.
+    @return the results of the caller and the answerer, and the samples lost at both ends
+    """
+    conf = bench.path("asound.conf")
+    with open(conf, "w", encoding="utf-8") as file:
+        file.write(f'pcm_type.offhook_loop {{ lib "{os.path.abspath(alsa_loop)}" }}\n')
+        for end in (0, 1):
+            file.write(f"pcm.loop{end} {{ type offhook_loop file {bench.path(f'memory{rate}')} end {end} rate {rate} }}\n")
+    for _ in range(3):
+        processes = []
+        for end, role in enumerate(("call", "answer")):
+            with open(bench.path(role + ".toml"), "w", encoding="utf-8") as scenario:
+                scenario.write(f'name = "{role}"\ndevice = "{os.path.abspath(device)}"\npump.role = "{role}"\n')
+            processes.append(bench.start(*options, "measure", "device", bench.path(role + ".toml"), "--card", f"alsa:loop{end}",
+                                         "--context", "FIFO 50", "--seconds", "4", "--json",
+                                         env={**os.environ, "ALSA_CONFIG_PATH": conf},
+                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE))  # fmt: skip
+        results, lost = [], 0
+        for process in processes:
+            out, errors = process.communicate(timeout=60)
+            if process.returncode not in (0, 2):
+                fail(errors.decode())
+            result = json.loads(out)
+            results.append(result)
+            lost += result["samples_late"] + result["underrun_samples"] + result["overrun_samples"]
+            print(f"{rate} Hz, {result['scenario']}: {result['blocks']} blocks, {lost} samples lost; {result['pump']}", flush=True)
+            if result["blocks"] < 100:
+                fail(f"{result}")
+        if lost == 0:
+            break
+    return results, lost
 
 
 def fail(why):
