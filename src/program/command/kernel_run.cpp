@@ -135,7 +135,7 @@ CallOutcome run_kernel_call(KernelDevice& device, const hostsim::Scenario& scena
   outcome.lost = lost(transfer.status());
   outcome.bytes = file.size();
   outcome.bytes_delivered = there;
-  outcome.line_s = static_cast<double>(transfer.status().samples) / OH_MODEM_RATE_HZ;
+  outcome.line_s = static_cast<double>(transfer.status().samples) / double{OH_MODEM_RATE_HZ};
   outcome.compression = static_cast<std::uint8_t>(transfer.status().compression);
   outcome.kernel = transfer.status();
   return outcome;
