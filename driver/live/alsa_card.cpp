@@ -33,7 +33,7 @@ const char* direction(snd_pcm_t* pcm) {
   return snd_pcm_stream(pcm) == SND_PCM_STREAM_CAPTURE ? "capture" : "play";
 }
 
-/// What a direction of a device does, for a rate of the card.
+/// The rates of one direction: of the sound device and of the card.
 struct DirectionRates {
   std::uint32_t device_hz = 0, card_hz = 0;
 };

@@ -54,7 +54,7 @@ struct SoundConfig {
 /// Rings with the duration of the modem card's at any rate, and one interrupt per period.
 /// @param rx_hz  one of the configuration's
 oh_streams sound_streams(const SoundConfig& config, std::uint32_t rx_hz);
-/// What a sound device can do for a modem, for people. @param rx_hz  of the card
+/// The modems that a sound device can serve, as text for people. @param rx_hz  of the card
 std::string sound_capability(std::uint32_t captured_hz, std::uint32_t played_hz, std::uint32_t rx_hz);
 
 }  // namespace offhook

@@ -14,7 +14,7 @@ namespace offhook::modem {
 
 class LineMemory {
  public:
-  /// 16-bit linear samples, the oldest first, as many of each. Where a card received two samples for one that it sent,
+  /// 16-bit linear samples, the oldest first, as many of each. If a card received two samples for one that it sent,
   /// the sent one appears twice.
   struct Samples {
     std::vector<std::int16_t> received, sent;

@@ -34,7 +34,7 @@ class LineMonitor {
     lost_ = bad_ = good_ = 0;
     clips_ = false;
   }
-  /// BitReceiver::far_share(), before put(). Where a line clips, outer points alone are wrong, and the mean does not
+  /// BitReceiver::far_share(), before put(). If a line clips, outer points alone are wrong, and the mean does not
   /// show it. White noise of kBelowDb has 0.01; with 0.05 a rate carries nothing.
   void put_far_share(float share) { clips_ = share > kMostFar; }
   /// One measurement. @param error  as BitReceiver::data_error() @param snr_db  of the receiver

@@ -46,8 +46,8 @@ double folded_variance(double variance, double w) {
   return sum;
 }
 
-// dither_energy() if the mapper's points have the energy u. The sent signal contains both. After the filter, where it
-// is assumed white and normal, its remainder is the dither, so this is a fixed point.
+// dither_energy() if the mapper's points have the energy u. The sent signal contains both. Behind the filter it is
+// taken as white and normal. Its remainder is the dither, so this is a fixed point.
 double dither_of(double u, double w, const PrecoderCoefficients& h) {
   double gain = 0;  // of the filter
   for (const auto& tap : h.h) {

@@ -10,7 +10,7 @@ WideNumber product_less_one(const uint8_t* moduli) {
   return most;
 }
 
-/// The filters of a far end may be unstable: what they make stays finite. Levels are below 2^16.
+/// The filters of a far end may be unstable; their output stays finite. Levels are below 2^16.
 float limited(float x) {
   constexpr float kMost = 1 << 24;
   return x > kMost ? kMost : x < -kMost ? -kMost : x;

@@ -18,7 +18,7 @@ constexpr int kPasses = 2;
 // Symbols there are rare, and a single wrong one is corrected. Points of ever growing spacing let the precoder's output
 // grow with its input, in bursts that overload the analogue modem's converter.
 constexpr float kGrowing = 4;
-// Of the permitted power: a trial is too short for the rare bursts.
+// A part of the permitted power, because a trial is too short for the rare bursts.
 constexpr float kMostPower = 0.8f;
 constexpr float kMostLevel = 30000;
 // Intervals whose noise differs less have the same points; a robbed bit makes it four times as large.
@@ -90,7 +90,7 @@ void UpstreamDesign::group_intervals(const NoiseFit* noise, float scale) {
   }
 }
 
-// One step needs the response of the direction p, and the correlation of what is left with the channel.
+// One step needs the response of the direction p, and the correlation of the remainder with the channel.
 bool UpstreamDesign::work() {
   oh_preemption_point();
   switch (stage_) {

@@ -26,7 +26,7 @@
 
 namespace offhook::v90 {
 
-/// What is known of a line.
+/// A line as the digital modem measured it.
 struct UpstreamLine {
   Law law;
   const float* channel;   ///< [UpstreamReceiver::kChannel] as UpstreamReceiver::channel()

@@ -76,7 +76,7 @@ double NoiseFit::Moments::equal_share() const {
   return square <= 0 ? 0 : square >= 1 ? 1 : static_cast<double>(square_root(static_cast<float>(square)));
 }
 
-// The sum of two quantisers' errors, where there are too few samples to tell.
+// With too few samples, the share of two quantisers' errors is taken.
 double NoiseFit::equal_share(int uchord) const {
   constexpr double kOfTwo = 0.7;
   return of_[uchord].count >= kForShape ? of_[uchord].equal_share() : kOfTwo;

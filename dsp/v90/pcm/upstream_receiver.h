@@ -47,7 +47,7 @@ class NoiseFit {
   double ratio() const { return count_ > 0 ? ratios_ / count_ : 1; }
   /// The harmonic mean over all samples: the noise of a fit that weighs each sample by its own.
   double effective() const;
-  /// Mean square. Where too few samples were, that of the next Uchord with enough, four times as much for each Uchord
+  /// Mean square. With too few samples, that of the next Uchord with enough, four times as much for each Uchord
   /// upwards.
   double variance(int uchord) const;
   /// The part of the mean square that is equally distributed, by the fourth moment; the rest is taken as Gaussian.
@@ -119,7 +119,7 @@ class UpstreamReceiver {
   static constexpr int kMirrored = 32;
   float received(int64_t at) const { return with_echo_[at & (kRing - 1)]; }
   float error_power() const { return error_power_; }
-  /// The weight of a sample of this level for what is learnt from it, 1 in the mean of the training, at most
+  /// The weight with which a sample of this level trains the filters: 1 in the mean of the training, at most
   /// kMostWeight.
   float weight_of(float level) const;
   const float* channel() const { return channel_; }  ///< [kChannel] the latest first: tap k has the delay kChannel-1-k

@@ -96,7 +96,7 @@ class AnalogueV92Procedure : public TableProcedure<AnalogueV92Procedure, Analogu
   bool suspects_echo() const { return state_ == State::kData && noisy_ > 0; }
 
   /// Data mode only.
-  /// Without a silent period, whatever is requested.
+  /// There is no silent period, even if it is requested.
   void renegotiate(bool = false) { handle(Event::kRenegotiate); }
   void cleardown() { handle(Event::kCleardown); }
 

@@ -18,7 +18,7 @@ uint8_t max_power(const oh_pump_config& c) {
 }
 
 // In 9.3.2.4's time Ja must arrive and Sd must return, and the analogue modem's canceller must hear the far echo of
-// what it has sent: two round trips.
+// its own signal: two round trips.
 uint32_t longest_trip() {
   constexpr uint8_t kAnyUInfo = 79;
   return (kSdAwaited - sd_after_ja(usual_dil(kAnyUInfo), v34::SymbolRate::k3200)) / 2;
@@ -115,8 +115,8 @@ void DigitalModem::begin_training() {
   renew(alignment_);
 }
 
-// The analogue modem may end its trainings for a reason that only it knows, such as its time-outs. What the next INFO1d
-// offers is decided here.
+// The analogue modem may end its trainings for a reason of its own, such as its time-outs. This function decides the
+// offer of the next INFO1d.
 void DigitalModem::count_training() {
   if (pcm_upstream_) {
     if (++upstream_failures_ >= kMostFailures) phase2_.set_pcm_upstream(false);

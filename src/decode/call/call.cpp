@@ -77,7 +77,7 @@ double echo_left(const Call& call) {
   return learnt_s > 0 ? sum / learnt_s : 1;
 }
 
-// The difference at which the paths explain most: what is left is a parabola of the error.
+// The difference at which the paths explain most: near it the error is a parabola.
 void refine_clock_difference(Call& call) {
   constexpr double kStepPpm = 2;
   const double ppm = *call.clock_difference_ppm;

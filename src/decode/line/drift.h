@@ -18,7 +18,7 @@ std::optional<double> clock_difference_ppm(std::span<const float> a, std::span<c
 
 inline constexpr double kLeastPpm = 2, kMostPpm = 500;
 
-/// What a clock that is `ppm` slower than that of x would have taken. @return [size], silence behind the end of x
+/// The samples of x as a clock that is `ppm` slower takes them. @return [size], silence behind the end of x
 std::vector<float> on_slower_clock(std::span<const float> x, double ppm, std::size_t size);
 
 }  // namespace offhook::decode

@@ -113,7 +113,7 @@ class LeastSquares {
     for (const Stretch& s : stretches_) sum += dot(x, y, s);
     return sum;
   }
-  // What the sum gains one sample later in both: it is the same sum except for its ends.
+  // The sum's gain one sample later in both: it is the same sum except for its ends.
   double one_later(const float* x, const float* y) const {
     double sum = 0;
     for (const Stretch& s : stretches_)

@@ -386,7 +386,7 @@ double RtpReader::FoundCall::begin_t() const {
   return t;
 }
 
-// One direction alone may have nothing that tells the versions apart.
+// One direction alone may lack the evidence for one of the versions.
 void RtpReader::FoundCall::choose_version() {
   struct Fit {
     std::size_t unfit = 0, good = 0;

@@ -27,7 +27,7 @@ struct IpPlace {
   auto operator<=>(const IpPlace&) const = default;
 };
 
-/// What the packets of a payload type carry. kClear: 64 kbit/s without a law (RFC 4040).
+/// The content of a payload type's packets. kClear: 64 kbit/s without a law (RFC 4040).
 enum class PayloadCodec : std::uint8_t { kMuLaw, kALaw, kClear, kEvents };
 
 class SipReader {

@@ -313,7 +313,7 @@ void TrainingReader::follow(Connection::Side& side) {
   for (bool after_data = false; read_rate_signals(after_data, side); after_data = true) {
     const std::size_t known = side.data.size(), e = side.rate_signals.size() - 1;
     const bool again = read_data(rate_, b1, side);
-    // By chance, the end of a rate signal looks like E now and then: a single sequence, and no B1 behind it.
+    // The end of a rate signal may equal E by chance: then it is a single sequence without B1 behind it.
     if (side.data.size() == known && e > 0 &&
         side.rate_signals[e].signal.v32bis != side.rate_signals[e - 1].signal.v32bis)
       side.rate_signals.pop_back();

@@ -115,7 +115,7 @@ class PoolLine {
     while (read(terminal, said.data(), said.size()) > 0) {
     }
     close(terminal);
-    // What a program of a call wrote last is read after the call.
+    // The last words of a call's program are read after the call.
     dce_->heed_commands(!server_ && options_.exec.empty());
   }
 

@@ -54,7 +54,7 @@ class TcpProgram {
 
   /// Call it about every 10 ms.
   void work(std::int64_t now_ms);
-  /// The call is over. What the modem has not read of the server's octets stays in the terminal.
+  /// The call is over. Octets of the server that the modem has not read stay in the terminal.
   void hang_up(std::int64_t now_ms);
   bool server_ended() const { return state_ == State::kServerEnded; }
   /// The reason, such as "TCP 127.0.0.1:23: Connection refused"; empty if it has not failed.
