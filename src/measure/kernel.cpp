@@ -107,9 +107,9 @@ struct Timer {
   }
 };
 
-class Bench {
+class KernelBench {
  public:
-  Bench(int of_each, const std::function<void(double)>& progress, std::vector<std::string>& not_had)
+  KernelBench(int of_each, const std::function<void(double)>& progress, std::vector<std::string>& not_had)
       : repetitions(of_each), without(not_had), progress_(progress) {}
   template <class Body>
   void measure(const char* name, const char* equivalent, const Body& body) {
@@ -154,7 +154,7 @@ class OnOneCpu {
   sched_param normal_{};
 };
 
-void semaphores(Bench& bench) {
+void semaphores(KernelBench& bench) {
   bench.measure("Semaphore/Mutex", "pthread_mutex_lock, _unlock", [&](Timer& t) {
     pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
     t.time(bench.repetitions, [&] {
@@ -181,7 +181,7 @@ void semaphores(Bench& bench) {
   });
 }
 
-void heap(Bench& bench) {
+void heap(KernelBench& bench) {
   bench.measure("HeapAlloc", "malloc(128)", [&](Timer& t) {
     std::vector<void*> kept;
     kept.reserve(static_cast<std::size_t>(bench.repetitions));
@@ -210,7 +210,7 @@ void heap(Bench& bench) {
   });
 }
 
-void clocks(Bench& bench) {
+void clocks(KernelBench& bench) {
   bench.measure("GetTickCount", "clock_gettime(CLOCK_MONOTONIC_COARSE)", [&](Timer& t) {
     timespec s;
     t.time(bench.repetitions, [&] { clock_gettime(CLOCK_MONOTONIC_COARSE, &s); });
@@ -221,7 +221,7 @@ void clocks(Bench& bench) {
   });
 }
 
-void threads(Bench& bench) {
+void threads(KernelBench& bench) {
   bench.measure("Create Task", "pthread_create, priority set, pthread_join",
                 [&](Timer& t) { t.time(bench.repetitions / 10 + 1, [] { Peer peer(kHigh, [] {}); }); });
   // Linux cannot suspend a thread of the same process: SIGSTOP stops all of them. A thread that waits on a futex for
@@ -263,7 +263,7 @@ void threads(Bench& bench) {
   });
 }
 
-void events(Bench& bench) {
+void events(KernelBench& bench) {
   bench.measure("Event Pending", "eventfd written for a waiting higher thread", [&](Timer& t) {
     const int event = eventfd(0, EFD_CLOEXEC);
     std::atomic<bool> over{false};
@@ -309,7 +309,7 @@ void events(Bench& bench) {
   });
 }
 
-void queues(Bench& bench) {
+void queues(KernelBench& bench) {
   Queue there("-there"), back("-back");
   if (!there.good() || !back.good()) {
     bench.without.push_back("the queue operations: no POSIX message queue (" + std::string(std::strerror(errno)) + ")");
@@ -373,7 +373,7 @@ std::vector<KernelRow> measure_kernel(int repetitions, const std::function<void(
                                       std::vector<std::string>& without) {
   const OnOneCpu here;
   if (const std::string why = become_fifo_unwatched(kLow); !why.empty()) without.push_back(why);
-  Bench bench(repetitions, progress, without);
+  KernelBench bench(repetitions, progress, without);
   semaphores(bench);
   heap(bench);
   clocks(bench);

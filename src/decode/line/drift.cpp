@@ -94,12 +94,12 @@ std::vector<Point> echo_lags(std::span<const float> own, std::span<const float> 
   return points;
 }
 
-struct Line {
+struct FittedLine {
   std::size_t points = 0;
   double slope = 0;  // samples per sample
 };
 
-Line least_squares_line(const std::vector<Point>& points) {
+FittedLine least_squares_line(const std::vector<Point>& points) {
   double t = 0, lag = 0, tt = 0, tl = 0;
   const auto n = static_cast<double>(points.size());
   for (const Point& p : points) t += p.t / n, lag += p.lag / n;
@@ -108,7 +108,7 @@ Line least_squares_line(const std::vector<Point>& points) {
 }
 
 // The line on which most points lie, fitted to them.
-Line line_through_most(const std::vector<Point>& points, double near_samples) {
+FittedLine line_through_most(const std::vector<Point>& points, double near_samples) {
   constexpr double kLeastSpan = 2 * kRateHz;
   std::vector<Point> best;
   for (const Point& a : points) {
@@ -130,7 +130,7 @@ Line line_through_most(const std::vector<Point>& points, double near_samples) {
 double measured_ppm(std::span<const float> a, std::span<const float> b, double near) {
   constexpr std::size_t kLeastPoints = 6;
   // The echo of a faster b comes earlier and earlier in a, and that of a later and later in b.
-  const Line line = line_through_most(echo_lags(a, b), near);
+  const FittedLine line = line_through_most(echo_lags(a, b), near);
   return line.points < kLeastPoints ? 0 : -1e6 * line.slope;
 }
 

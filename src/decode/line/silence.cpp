@@ -11,11 +11,11 @@ constexpr double kLeastSoundS = 0.3;
 constexpr double kLoudS = 3;                    // the loudest 3 s are the signal, not a click
 constexpr float kNoise = 10;                    // of a signal's power over that of the quietest blocks
 constexpr float kLeast = 1e-4F, kSure = 1e-2F;  // of the loud power
-constexpr float kLeastPower = 16.F / (32768.F * 32768.F);
+constexpr float kSilentPower = 16.F / (32768.F * 32768.F);
 
 // The least power of a signal in this channel.
 float threshold(std::vector<float> power, double block_s) {
-  if (power.empty()) return kLeastPower;
+  if (power.empty()) return kSilentPower;
   const std::size_t loudest =
       std::max<std::size_t>(1, std::min(power.size() / 10, static_cast<std::size_t>(kLoudS / block_s)));
   const auto quiet = power.begin() + static_cast<std::ptrdiff_t>(power.size() / 20);
@@ -23,7 +23,7 @@ float threshold(std::vector<float> power, double block_s) {
   const float noise = *quiet;
   const auto loud = power.end() - static_cast<std::ptrdiff_t>(loudest);
   std::nth_element(power.begin(), loud, power.end());
-  return std::max(kLeastPower, std::clamp(kNoise * noise, kLeast * *loud, kSure * *loud));
+  return std::max(kSilentPower, std::clamp(kNoise * noise, kLeast * *loud, kSure * *loud));
 }
 
 }  // namespace

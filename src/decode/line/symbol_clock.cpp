@@ -14,7 +14,7 @@ namespace offhook::decode {
 namespace {
 
 constexpr double kRates[] = {1600, 2400, 2400.0 * 8 / 7, 2800, 3000, 3200, 2400.0 * 10 / 7};
-constexpr double kMostPpm = 200, kStepPpm = 0.25;
+constexpr double kMostClockPpm = 200, kStepPpm = 0.25;
 constexpr double kBlockS = 0.1, kLeastS = 3, kLongestS = 20;
 constexpr double kSteady = 1.6;    // of a block's power to the mean so far, either way
 constexpr double kLeastLine = 25;  // over the mean by chance: one in 10^9 stretches of noise has it, over all rates
@@ -271,7 +271,7 @@ double clock_ppm(std::span<const float> x, double rate, double carrier) {
   const double turn_a_hz = 2 * std::numbers::pi * kBlock / kRateHz;
   const double bin_rate = static_cast<double>(apart) * bin_hz;
   double best = 0, most = 0;
-  constexpr int kSteps = static_cast<int>(kMostPpm / kStepPpm);
+  constexpr int kSteps = static_cast<int>(kMostClockPpm / kStepPpm);
   for (int step = -kSteps; step <= kSteps; ++step) {
     const double ppm = step * kStepPpm;
     const double turn = turn_a_hz * (rate * (1 + 1e-6 * ppm) - bin_rate);
@@ -301,7 +301,7 @@ std::optional<SymbolClock> find_symbol_clock(std::span<const float> x) {
   for (const double rate : kRates) {
     const auto first = static_cast<std::size_t>(kLowestHz / bin_hz);
     const auto last = static_cast<std::size_t>((kHighestHz - rate) / bin_hz);
-    const auto reach = static_cast<std::size_t>(std::ceil(rate * kMostPpm * 1e-6 / bin_hz));
+    const auto reach = static_cast<std::size_t>(std::ceil(rate * kMostClockPpm * 1e-6 / bin_hz));
     const auto nominal = static_cast<std::size_t>(std::lround(rate / bin_hz));
     double most = 0, power = 0;
     std::size_t apart = nominal;

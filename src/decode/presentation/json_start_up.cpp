@@ -476,32 +476,33 @@ constexpr Row kHoldRows[] = {
 };
 constexpr Table kHold{kHoldRows, "ModemOnHold"};
 
-using S = Written<StartUp>;
+using StartUpRow = Written<StartUp>;
 constexpr Row kV8bisRows[] = {
-    S::part<&StartUp::v8bis_signals>("signals", kSignal).means("in order of time"),
-    S::part<&StartUp::v8bis>("messages", kMessage).means("in order of time"),
+    StartUpRow::part<&StartUp::v8bis_signals>("signals", kSignal).means("in order of time"),
+    StartUpRow::part<&StartUp::v8bis>("messages", kMessage).means("in order of time"),
 };
 constexpr Row kV8Rows[] = {
-    S::part<&StartUp::answer_tones>("answer_tones", kAnswerTone).means("by channel"),
-    S::part<&StartUp::v8>("", kV8Heard),
+    StartUpRow::part<&StartUp::answer_tones>("answer_tones", kAnswerTone).means("by channel"),
+    StartUpRow::part<&StartUp::v8>("", kV8Heard),
 };
 constexpr Row kPhase2Rows[] = {
-    S::part<&StartUp::info>("info", kInfo).means("INFO sequences with a good CRC, in order of time, repeated ones too"),
-    S::part<&StartUp::probing>("probing", kProbing).means("L1 and L2"),
-    S::part<&StartUp::hold>("modem_on_hold", kHold)
+    StartUpRow::part<&StartUp::info>("info", kInfo)
+        .means("INFO sequences with a good CRC, in order of time, repeated ones too"),
+    StartUpRow::part<&StartUp::probing>("probing", kProbing).means("L1 and L2"),
+    StartUpRow::part<&StartUp::hold>("modem_on_hold", kHold)
         .means("MH sequences of V.92 with a good CRC, in order of time, equal ones in a row as one"),
-    S::of<&StartUp::channel_1200>("channel_1200_hz", "",
-                                  "channel that sends at 1200 Hz: V.34's call modem, V.90's digital modem")
+    StartUpRow::of<&StartUp::channel_1200>("channel_1200_hz", "",
+                                           "channel that sends at 1200 Hz: V.34's call modem, V.90's digital modem")
         .absent_below_0("no INFO sequence heard"),
-    S::of<&StartUp::channel_2400>("channel_2400_hz", "",
-                                  "channel that sends at 2400 Hz: V.34's answer modem, V.90's analogue modem")
+    StartUpRow::of<&StartUp::channel_2400>("channel_2400_hz", "",
+                                           "channel that sends at 2400 Hz: V.34's answer modem, V.90's analogue modem")
         .absent_below_0("no INFO sequence heard"),
-    S::part("tone_a", kTone,
-            [](const StartUp& s) { return !s.info.empty() && s.channel_2400 >= 0 ? &s.tone_a : nullptr; })
+    StartUpRow::part("tone_a", kTone,
+                     [](const StartUp& s) { return !s.info.empty() && s.channel_2400 >= 0 ? &s.tone_a : nullptr; })
         .absent("no INFO sequence heard")
         .means("2400 Hz"),
-    S::part("tone_b", kTone,
-            [](const StartUp& s) { return !s.info.empty() && s.channel_1200 >= 0 ? &s.tone_b : nullptr; })
+    StartUpRow::part("tone_b", kTone,
+                     [](const StartUp& s) { return !s.info.empty() && s.channel_1200 >= 0 ? &s.tone_b : nullptr; })
         .absent("no INFO sequence heard")
         .means("1200 Hz"),
 };

@@ -50,30 +50,32 @@ constexpr Row kLinkRows[] = {
 };
 constexpr Table kLink{kLinkRows};
 
-using VD = Written<V34DataHeard>;
+using V34DataRow = Written<V34DataHeard>;
 constexpr Row kV34DataRows[] = {
-    VD::of("trellis_states", "", "states of the trellis code",
-           [](const V34DataHeard& d) { return v34::trellis_states(d.parameters.coding.trellis); }),
-    VD::of<&V34DataHeard::parameters, &v34::DataParameters::nonlinear>("nonlinear", "", "non-linear encoding"),
-    VD::of("points", "", "points of the constellation",
-           [](const V34DataHeard& d) { return d.parameters.coding.framing.points(); }),
-    VD::of("auxiliary_channel", "", "whether the auxiliary channel is used",
-           [](const V34DataHeard& d) { return d.parameters.coding.framing.aux; }),
-    VD::of("found_by", "", "`B1`; `points` if B1 did not match: the data were found by their points and their HDLC",
-           [](const V34DataHeard& d) -> std::optional<std::string> {
-             if (!d.was_read()) return std::nullopt;
-             return d.b1_found ? "B1" : "points";
-           })
+    V34DataRow::of("trellis_states", "", "states of the trellis code",
+                   [](const V34DataHeard& d) { return v34::trellis_states(d.parameters.coding.trellis); }),
+    V34DataRow::of<&V34DataHeard::parameters, &v34::DataParameters::nonlinear>("nonlinear", "", "non-linear encoding"),
+    V34DataRow::of("points", "", "points of the constellation",
+                   [](const V34DataHeard& d) { return d.parameters.coding.framing.points(); }),
+    V34DataRow::of("auxiliary_channel", "", "whether the auxiliary channel is used",
+                   [](const V34DataHeard& d) { return d.parameters.coding.framing.aux; }),
+    V34DataRow::of("found_by", "",
+                   "`B1`; `points` if B1 did not match: the data were found by their points and their HDLC",
+                   [](const V34DataHeard& d) -> std::optional<std::string> {
+                     if (!d.was_read()) return std::nullopt;
+                     return d.b1_found ? "B1" : "points";
+                   })
         .absent("not decoded"),
-    VD::of<&V34DataHeard::b1_match>("b1_match", "", "share of B1's energy explained by its known symbols").decimals(4),
-    VD::of<&V34DataHeard::b1_start, &v34::EncoderStart::quadrant>(
+    V34DataRow::of<&V34DataHeard::b1_match>("b1_match", "", "share of B1's energy explained by its known symbols")
+        .decimals(4),
+    V34DataRow::of<&V34DataHeard::b1_start, &v34::EncoderStart::quadrant>(
         "b1_quadrant", "",
         "state of the differential encoder before B1, 0 or 1, because half a turn is not detectable; the "
         "Recommendation "
         "requires 0"),
-    VD::of<&V34DataHeard::b1_start, &v34::EncoderStart::trellis_state>(
+    V34DataRow::of<&V34DataHeard::b1_start, &v34::EncoderStart::trellis_state>(
         "b1_trellis_state", "", "state of the trellis encoder before B1; 0 by the Recommendation"),
-    VD::of<&V34DataHeard::b1_start, &v34::EncoderStart::frame>(
+    V34DataRow::of<&V34DataHeard::b1_start, &v34::EncoderStart::frame>(
         "b1_missing_frames", "", "mapping frames of B1 before its ones began; the Recommendation requires 0"),
 };
 constexpr Table kV34Data{kV34DataRows};
@@ -343,7 +345,7 @@ std::vector<DataMode> data_of_downstream(const Training& t) {
     all.push_back({&t.downstream.data[k], &t.downstream_links[k]});
   return all;
 }
-using T = Written<Training>;
+using TrainingRow = Written<Training>;
 constexpr Row kDownstreamHeardRows[] = {
     W::part("trn1d", kTrn1d, [](const DownstreamHeard& d) { return d.t_trn1d > 0 ? &d : nullptr; })
         .absent("not found")
@@ -354,20 +356,20 @@ constexpr Row kDownstreamHeardRows[] = {
 };
 constexpr Table kDownstreamHeard{kDownstreamHeardRows};
 constexpr Row kDownstreamRows[] = {
-    T::of("symbol_rate", "symbols/s", "8000", [](const Training&) { return 8000; }),
-    T::part(
+    TrainingRow::of("symbol_rate", "symbols/s", "8000", [](const Training&) { return 8000; }),
+    TrainingRow::part(
         "mp", kDownstreamMp, [](const Training& t) -> const auto& { return t.downstream.mp; })
         .means("MP sequences"),
-    T::part<&data_of_downstream>("data", kData).means("one entry per decoded data mode, without `b1_errors`"),
-    T::of("bit_rate", "bit/s", "bit rate of the last CP before data mode",
-          [](const Training& t) {
-            const CpHeard* cp = t.from_2400.cp();
-            return cp != nullptr ? std::optional(downstream_bit_rate(cp->cp)) : std::nullopt;
-          })
+    TrainingRow::part<&data_of_downstream>("data", kData).means("one entry per decoded data mode, without `b1_errors`"),
+    TrainingRow::of("bit_rate", "bit/s", "bit rate of the last CP before data mode",
+                    [](const Training& t) {
+                      const CpHeard* cp = t.from_2400.cp();
+                      return cp != nullptr ? std::optional(downstream_bit_rate(cp->cp)) : std::nullopt;
+                    })
         .absent("no CP read"),
-    T::part<&Training::downstream>("", kDownstreamHeard),
-    T::part("stopped", kStopped,
-            [](const Training& t) { return t.downstream.stopped.empty() ? nullptr : &t.downstream; })
+    TrainingRow::part<&Training::downstream>("", kDownstreamHeard),
+    TrainingRow::part("stopped", kStopped,
+                      [](const Training& t) { return t.downstream.stopped.empty() ? nullptr : &t.downstream; })
         .absent("decoded to the end")
         .means("time at which decoding ended before the end of the recording"),
 };
@@ -377,26 +379,26 @@ std::optional<Sent> sent(const Training& t, bool pcm, const Training::Side& side
   return t.pcm == pcm ? std::optional(Sent{&side, rate}) : std::nullopt;
 }
 constexpr Row kTrainingRows[] = {
-    T::of("info1a_s", "s", "time of the INFO1a that began it",
-          [](const Training& t) {
-            return t.begins_in_data || t.without_info1a ? std::nullopt : std::optional(t.info1a_t);
-          })
+    TrainingRow::of("info1a_s", "s", "time of the INFO1a that began it",
+                    [](const Training& t) {
+                      return t.begins_in_data || t.without_info1a ? std::nullopt : std::optional(t.info1a_t);
+                    })
         .decimals(kTime)
         .absent("not decoded; the recording begins in data mode"),
-    T::of("modulation", "", "`V.34` or `V.90/V.92 downstream PCM`",
-          [](const Training& t) { return t.pcm ? "V.90/V.92 downstream PCM" : "V.34"; }),
-    T::part("call_to_answer", kDirection,
-            [](const Training& t) { return sent(t, false, t.from_1200, t.rates.call_to_answer); })
+    TrainingRow::of("modulation", "", "`V.34` or `V.90/V.92 downstream PCM`",
+                    [](const Training& t) { return t.pcm ? "V.90/V.92 downstream PCM" : "V.34"; }),
+    TrainingRow::part("call_to_answer", kDirection,
+                      [](const Training& t) { return sent(t, false, t.from_1200, t.rates.call_to_answer); })
         .absent("V.90")
         .means("from the call modem"),
-    T::part("answer_to_call", kDirection,
-            [](const Training& t) { return sent(t, false, t.from_2400, t.rates.answer_to_call); })
+    TrainingRow::part("answer_to_call", kDirection,
+                      [](const Training& t) { return sent(t, false, t.from_2400, t.rates.answer_to_call); })
         .absent("V.90")
         .means("from the answer modem"),
-    T::part("upstream", kDirection, [](const Training& t) { return sent(t, true, t.from_2400, 0); })
+    TrainingRow::part("upstream", kDirection, [](const Training& t) { return sent(t, true, t.from_2400, 0); })
         .absent("V.34")
         .means("from the analogue modem"),
-    T::part("downstream", kDownstream, [](const Training& t) { return t.pcm ? &t : nullptr; })
+    TrainingRow::part("downstream", kDownstream, [](const Training& t) { return t.pcm ? &t : nullptr; })
         .absent("V.34")
         .means("from the digital modem"),
 };
@@ -422,17 +424,17 @@ constexpr Row kRateSignalRows[] = {
 };
 constexpr Table kRateSignal{kRateSignalRows, "RateSignal"};
 
-using CS = Written<Connection::Signal>;
-constexpr Row kSignalRows[] = {
-    CS::of<&Connection::Signal::t0>("start_s", "s", "start of the signal").decimals(kTime),
-    CS::of<&Connection::Signal::t1>("end_s", "s", "end of the signal").decimals(kTime),
-    CS::of<&Connection::Signal::what>(
+using SignalRow = Written<Connection::Signal>;
+constexpr Row kSideSignalRows[] = {
+    SignalRow::of<&Connection::Signal::t0>("start_s", "s", "start of the signal").decimals(kTime),
+    SignalRow::of<&Connection::Signal::t1>("end_s", "s", "end of the signal").decimals(kTime),
+    SignalRow::of<&Connection::Signal::what>(
         "name", "",
         "`AA`, `AC`, `S`, `S-bar`, `TRN`, `preamble`, `R1` ...; V.22bis: `S1`, `unscrambled ones, 1200 bit/s` ..."),
-    CS::of<&Connection::Signal::detail>("detail", "", "further properties, in words")
+    SignalRow::of<&Connection::Signal::detail>("detail", "", "further properties, in words")
         .absent_if_0("no further property"),
 };
-constexpr Table kSignal{kSignalRows, "Signal"};
+constexpr Table kSideSignal{kSideSignalRows, "Signal"};
 
 std::vector<DataMode> data_of_connection(const Connection::Side& side) {
   std::vector<DataMode> all;
@@ -448,21 +450,21 @@ constexpr Row kConnectionDirectionRows[] = {
         .decimals(2),
     B::of<&Connection::Side::clock_ppm>("clock_ppm", "ppm", "the sender's symbol clock relative to the recording's")
         .decimals(1),
-    B::part<&Connection::Side::signals>("signals", kSignal)
+    B::part<&Connection::Side::signals>("signals", kSideSignal)
         .means("signals of start-up, retrain and renegotiation, in order of time"),
     B::part<&Connection::Side::rate_signals>("rate_signals", kRateSignal).means("R1 to R5 and E of V.32bis"),
     B::part<&data_of_connection>("data", kData).means("one entry per decoded data mode"),
 };
 constexpr Table kConnectionDirection{kConnectionDirectionRows, "ConnectionDirection"};
 
-using X = Written<Connection>;
+using ConnectionRow = Written<Connection>;
 constexpr Row kConnectionRows[] = {
-    X::part("call_to_answer", kConnectionDirection,
-            [](const Connection& c) { return c.call.channel >= 0 ? &c.call : nullptr; })
+    ConnectionRow::part("call_to_answer", kConnectionDirection,
+                        [](const Connection& c) { return c.call.channel >= 0 ? &c.call : nullptr; })
         .absent("not heard")
         .means("from the call modem"),
-    X::part("answer_to_call", kConnectionDirection,
-            [](const Connection& c) { return c.answer.channel >= 0 ? &c.answer : nullptr; })
+    ConnectionRow::part("answer_to_call", kConnectionDirection,
+                        [](const Connection& c) { return c.answer.channel >= 0 ? &c.answer : nullptr; })
         .absent("not heard")
         .means("from the answer modem"),
 };

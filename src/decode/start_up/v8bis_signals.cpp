@@ -31,7 +31,7 @@ constexpr std::size_t kWindow = kRateHz / 50;
 constexpr std::size_t kHop = kRateHz / 200;
 constexpr double kLeastAmplitude = 5;
 constexpr double kShare = 0.8;           // of the tones in all the power: 6 dB over noise
-constexpr double kPairShare = 0.1;       // of the weaker tone in both: a line tilted by 10 dB
+constexpr double kBothShare = 0.1;       // of the weaker tone in both: a line tilted by 10 dB
 constexpr double kLeastSegment1S = 0.2;  // of 285 or 400 ms; and heard for half of it, the rest may have dropped out
 constexpr double kDropOutS = 0.15;
 constexpr double kLeastSegment2S = 0.06;  // of 100 ms
@@ -51,7 +51,7 @@ bool is_pair(std::span<const float> x, std::size_t at, const Pair& pair) {
   const double all = power(x, at);
   if (2 * all < kLeastAmplitude * kLeastAmplitude) return false;
   const double low = tone_power(x, at, pair.low_hz), high = tone_power(x, at, pair.high_hz);
-  return low + high > kShare * all && std::min(low, high) > kPairShare * (low + high);
+  return low + high > kShare * all && std::min(low, high) > kBothShare * (low + high);
 }
 
 bool is_tone(std::span<const float> x, std::size_t at, int hz) {

@@ -177,12 +177,12 @@ std::optional<B1> begin_without_b1(SymbolReceiver& receiver, const v34::DataPara
 }
 
 // Follows the symbols of data mode from the first of B1 on.
-class Reader {
+class DataReader {
  public:
   // @param each_segment  gets the available symbols when a segment is complete, and returns how many are no longer
   // needed
-  Reader(SymbolReceiver& receiver, const v34::DataParameters& parameters, double carrier_hz, const B1& b1,
-         V34DataHeard& heard, std::function<std::size_t(std::span<const EqualisedSymbol>)> each_segment)
+  DataReader(SymbolReceiver& receiver, const v34::DataParameters& parameters, double carrier_hz, const B1& b1,
+             V34DataHeard& heard, std::function<std::size_t(std::span<const EqualisedSymbol>)> each_segment)
       : receiver_(receiver),
         parameters_(parameters),
         carrier_hz_(carrier_hz),
@@ -473,7 +473,7 @@ V34DataHeard read_data(const Baseband& line, const Baseband* other, const Direct
   const double carrier = carrier_hz(direction.rate, direction.carrier);
   SegmentedReading segments(parameters, b1->start, carrier);
   Bits bits(*b1, heard);
-  Reader reader(receiver, parameters, carrier, *b1, heard, [&](std::span<const EqualisedSymbol> symbols) {
+  DataReader reader(receiver, parameters, carrier, *b1, heard, [&](std::span<const EqualisedSymbol> symbols) {
     if (symbols.size() < segments.last() + SegmentedReading::kBeside) return std::size_t{0};
     const SecondReading reading = segments.read(symbols);
     bits.take(reading, symbols, segments.first(), segments.last());

@@ -11,7 +11,7 @@
 namespace offhook::decode {
 namespace {
 
-using Found = v90::DownstreamReader::Found;
+using DownstreamFound = v90::DownstreamReader::Found;
 using Trust = v90::PcmReceiver::Trust;
 
 constexpr std::size_t kMark = kRateHz / 10;
@@ -137,33 +137,33 @@ class Reading {
     }
   }
 
-  void take(Found found) {
+  void take(DownstreamFound found) {
     switch (found) {
-      case Found::kJd:
+      case DownstreamFound::kJd:
         heard_.jd = reader_.jd();
         break;
-      case Found::kJdPrime:
+      case DownstreamFound::kJdPrime:
         begin_dil();
         break;
-      case Found::kJp:
+      case DownstreamFound::kJp:
         heard_.jp = reader_.jp();
         break;
-      case Found::kCpd:
+      case DownstreamFound::kCpd:
         heard_.cpd = reader_.cpd();
         break;
-      case Found::kMp:
+      case DownstreamFound::kMp:
         take_mp();
         break;
-      case Found::kR:
+      case DownstreamFound::kR:
         end_data(input_.t());
         break;
-      case Found::kRBar:
+      case DownstreamFound::kRBar:
         begin_frames(false);
         break;
-      case Found::kEd:
+      case DownstreamFound::kEd:
         begin_frames(true);
         break;
-      case Found::kLost:
+      case DownstreamFound::kLost:
         if (stage_ == Stage::kData) lose();
         break;
       default:

@@ -19,7 +19,7 @@ constexpr int kMostSamples = 480;
 // some symbols take a whole number of samples and of the carrier's quarter turns, constellations fit equally well from
 // there.
 constexpr std::size_t kFew = 64, kMany = 200, kWhole = 960;
-constexpr long kFrame = v34::kSymbolsPerMappingFrame;
+constexpr long kSlipFrame = v34::kSymbolsPerMappingFrame;
 constexpr std::size_t kCandidates = 100;
 constexpr float kAsGood = 0.1f;  // of grid_error(): this much more than the best may come by chance
 
@@ -127,11 +127,11 @@ std::optional<Slip> find_slip(SymbolReceiver& receiver, const v34::DataParameter
   double least = kUnsureSquared;
   for (std::size_t k = 0; k < kCandidates && candidates[k].first < limit; ++k) {
     Slip slip = candidates[k].second;
-    const long whole = first + reader.symbol_at(now, slip) + kFrame - 1, from = whole - whole % kFrame - first;
+    const long whole = first + reader.symbol_at(now, slip) + kSlipFrame - 1, from = whole - whole % kSlipFrame - first;
     const std::vector<Cf> y = followed(reader.read(from, kWhole, slip), energy);
     if (!on_grid(std::span(y).first(kMany))) continue;
     TrellisPlace place{v34::FramePosition(parameters.coding.framing), 0, 0};
-    for (long frame = start.frame; frame < start.frame + (first + from) / kFrame; ++frame) place.frame.advance();
+    for (long frame = start.frame; frame < start.frame + (first + from) / kSlipFrame; ++frame) place.frame.advance();
     const double squared = likely_sequence(y, parameters.coding.trellis, place).squared / static_cast<double>(y.size());
     if (squared < least) least = squared, best = slip;
   }

@@ -171,35 +171,35 @@ constexpr record::Row value_row(std::string_view key, std::string_view what) {
   return row.or_null();
 }
 
-using A = record::Rows<Axis>;
+using AxisRows = record::Rows<Axis>;
 constexpr record::Row kAxisRows[] = {
-    A::of<&Axis::text>("text", "", "quantity and unit"),
-    A::of<&Axis::log>("log", "", "whether it is logarithmic"),
-    A::of<&Axis::min>("min", "", "its begin").absent("by the data"),
-    A::of<&Axis::max>("max", "", "its end").absent("by the data"),
-    A::of<&Axis::ticks>("ticks", "", "values and names of categories")
+    AxisRows::of<&Axis::text>("text", "", "quantity and unit"),
+    AxisRows::of<&Axis::log>("log", "", "whether it is logarithmic"),
+    AxisRows::of<&Axis::min>("min", "", "its begin").absent("by the data"),
+    AxisRows::of<&Axis::max>("max", "", "its end").absent("by the data"),
+    AxisRows::of<&Axis::ticks>("ticks", "", "values and names of categories")
         .absent_if_0("numbers")
         .with(&record::Row::list, 2),  // of pairs
 };
 constexpr record::Table kAxis{kAxisRows};
-using S = record::Rows<Series>;
+using SeriesRows = record::Rows<Series>;
 constexpr record::Row kSeriesRows[] = {
-    S::of<&Series::name>("name", "", "name in the legend"),
+    SeriesRows::of<&Series::name>("name", "", "name in the legend"),
     word_row<&Series::style, kStyles, Series>("style", "points, line, step or bars"),
-    S::of<&Series::published>("published", "", "whether the values are the paper's"),
+    SeriesRows::of<&Series::published>("published", "", "whether the values are the paper's"),
     word_row<&Series::symbol, kSymbols, Series>("symbol", "shape of its points"),
-    S::of<&Series::x>("x", "", "values on the first axis"),
-    S::of<&Series::y>("y", "", "values on the second axis"),
-    S::of<&Series::interval>("interval", "", "half width of each 95 % confidence interval").absent_if_0(),
-    S::of<&Series::labels>("labels", "", "text at each point").absent_if_0(),
-    S::of<&Series::bar_width>("bar_width", "", "width of a bar").absent_if_0(),
-    S::of<&Series::variant>("variant", "", "1 or 2: colour of the last series with 0").absent_if_0(),
+    SeriesRows::of<&Series::x>("x", "", "values on the first axis"),
+    SeriesRows::of<&Series::y>("y", "", "values on the second axis"),
+    SeriesRows::of<&Series::interval>("interval", "", "half width of each 95 % confidence interval").absent_if_0(),
+    SeriesRows::of<&Series::labels>("labels", "", "text at each point").absent_if_0(),
+    SeriesRows::of<&Series::bar_width>("bar_width", "", "width of a bar").absent_if_0(),
+    SeriesRows::of<&Series::variant>("variant", "", "1 or 2: colour of the last series with 0").absent_if_0(),
 };
 constexpr record::Table kSeries{kSeriesRows};
-using M = record::Rows<Mark>;
+using MarkRows = record::Rows<Mark>;
 constexpr record::Row guide_row() {
-  record::Row row = M::of("guide", "", "whether it is a help for the eye, not the paper's",
-                          [](const Mark& m) { return !m.published; });
+  record::Row row = MarkRows::of("guide", "", "whether it is a help for the eye, not the paper's",
+                                 [](const Mark& m) { return !m.published; });
   row.set = [](void* s, const record::Value& value) {
     const bool* guide = std::get_if<bool>(&value);
     static_cast<Mark*>(s)->published = guide == nullptr || !*guide;
@@ -209,39 +209,39 @@ constexpr record::Row guide_row() {
 }
 constexpr record::Row kMarkRows[] = {
     word_row<&Mark::axis, kAxes, Mark>("axis", "x or y"),
-    M::of<&Mark::value>("value", "", "its place, or the begin of a band"),
-    M::of<&Mark::text>("text", "", "its name"),
-    M::of<&Mark::to>("to", "", "end of the band").absent("it is a line"),
+    MarkRows::of<&Mark::value>("value", "", "its place, or the begin of a band"),
+    MarkRows::of<&Mark::text>("text", "", "its name"),
+    MarkRows::of<&Mark::to>("to", "", "end of the band").absent("it is a line"),
     guide_row(),
 };
 constexpr record::Table kMark{kMarkRows};
-using F = record::Rows<Figure>;
+using FigureRows = record::Rows<Figure>;
 constexpr record::Row kFigureRows[] = {
-    F::of<&Figure::id>("id", "", "name of the figure"),
-    F::of<&Figure::title>("title", "", "the paper's title"),
-    F::of<&Figure::caption>("caption", "", "the simulation, and its message"),
-    F::part<&Figure::x>("x", kAxis).means("first axis"),
-    F::part<&Figure::y>("y", kAxis).means("second axis"),
-    F::part<&Figure::series>("series", kSeries).means("sets of values"),
-    F::part<&Figure::marks>("marks", kMark).means("marked values"),
+    FigureRows::of<&Figure::id>("id", "", "name of the figure"),
+    FigureRows::of<&Figure::title>("title", "", "the paper's title"),
+    FigureRows::of<&Figure::caption>("caption", "", "the simulation, and its message"),
+    FigureRows::part<&Figure::x>("x", kAxis).means("first axis"),
+    FigureRows::part<&Figure::y>("y", kAxis).means("second axis"),
+    FigureRows::part<&Figure::series>("series", kSeries).means("sets of values"),
+    FigureRows::part<&Figure::marks>("marks", kMark).means("marked values"),
 };
-using J = record::Rows<JudgedRow>;
+using JudgedRows = record::Rows<JudgedRow>;
 constexpr record::Row kJudgedRows[] = {
-    J::of<&JudgedRow::what>("what", "", "compared quantity"),
-    J::of<&JudgedRow::unit>("unit", "", "unit of the two values"),
+    JudgedRows::of<&JudgedRow::what>("what", "", "compared quantity"),
+    JudgedRows::of<&JudgedRow::unit>("unit", "", "unit of the two values"),
     value_row<&Row::published>("published", "the paper's value; null: none"),
     value_row<&Row::simulated>("simulated", "simulated value; null: none"),
-    J::of<&JudgedRow::tolerance>("tolerance", "", "greatest permitted difference, in words"),
+    JudgedRows::of<&JudgedRow::tolerance>("tolerance", "", "greatest permitted difference, in words"),
     word_row<&JudgedRow::grade, kGrades, JudgedRow>("grade", "hard, soft, input or paper: meaning of a difference"),
     word_row<&JudgedRow::provenance, kProvenances, JudgedRow>(
         "provenance",
         "independent, calibrated, derived or input: whether the simulation could have contradicted the value"),
-    J::of<&JudgedRow::because>("because", "", "reason for the provenance"),
-    J::of<&JudgedRow::hinges>("hinges", "", "unpublished constants on which `agrees` depends"),
-    J::of<&JudgedRow::agrees>("agrees", "", "whether the values are within the tolerance"),
-    J::of<&JudgedRow::sharp>("notices_20_percent", "",
-                             "whether `agrees` would change if the published value were 20 % off"),
-    J::of<&JudgedRow::note>("note", "", "remark on the run, or reason for a difference"),
+    JudgedRows::of<&JudgedRow::because>("because", "", "reason for the provenance"),
+    JudgedRows::of<&JudgedRow::hinges>("hinges", "", "unpublished constants on which `agrees` depends"),
+    JudgedRows::of<&JudgedRow::agrees>("agrees", "", "whether the values are within the tolerance"),
+    JudgedRows::of<&JudgedRow::sharp>("notices_20_percent", "",
+                                      "whether `agrees` would change if the published value were 20 % off"),
+    JudgedRows::of<&JudgedRow::note>("note", "", "remark on the run, or reason for a difference"),
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "hostsim/host/load.h"
 #include "src/lab/reproduce/call_log.h"
+#include "src/lab/reproduce/nt.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::reproduce {
@@ -18,7 +19,6 @@ using hostsim::Ns;
 namespace {
 
 constexpr double kSeconds = 30;  // 6.3.1: "30,000 wakeups over a 30-second period"
-constexpr int kClockLevel = 28;
 
 /// Host and costs of every call here, with the perturbed constants.
 Setup setup_of(const Run& run) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "hostsim/host/load.h"
+#include "src/lab/reproduce/nt.h"
 
 namespace offhook::reproduce {
 
@@ -13,8 +14,6 @@ using hostsim::EntityId;
 using hostsim::Ns;
 
 namespace {
-
-constexpr int kClockLevel = 28;  // CLOCK_LEVEL of Windows 2000, above all devices
 
 struct Both final : CpuObserver {
   void on_event(Ns time, EntityId entity, Kind kind) override {

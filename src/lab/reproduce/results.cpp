@@ -20,7 +20,7 @@
 namespace offhook::reproduce {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 namespace {
 
@@ -130,58 +130,59 @@ constexpr record::Row kClaimRows[] = {
 };
 constexpr record::Table kClaim{kClaimRows};
 
-using T = record::Written<Totals>;
+using TotalsRows = record::Written<Totals>;
 using Count = Totals::Count;
-using N = record::Written<Count>;
+using CountRows = record::Written<Count>;
 constexpr record::Row kInputCountRows[] = {
-    N::of<&Count::rows>("rows", "", "values"),
-    N::of<&Count::agree>("agree", "", "values within their tolerance; of inputs, used as published"),
+    CountRows::of<&Count::rows>("rows", "", "values"),
+    CountRows::of<&Count::agree>("agree", "", "values within their tolerance; of inputs, used as published"),
 };
 constexpr record::Row kCountRows[] = {
     kInputCountRows[0],
     kInputCountRows[1],
-    N::of<&Count::hard>("hard", "", "mandatory values"),
-    N::of<&Count::hard_agree>("hard_agree", "", "mandatory values within their tolerance"),
+    CountRows::of<&Count::hard>("hard", "", "mandatory values"),
+    CountRows::of<&Count::hard_agree>("hard_agree", "", "mandatory values within their tolerance"),
 };
 constexpr record::Table kInputCount{kInputCountRows}, kCount{kCountRows};
 
 template <std::size_t kAt>
 constexpr record::Row count_row(std::string_view key, const record::Table& table) {
-  return T::part(key, table, [](const Totals& t) -> const Count& { return t.counts[kAt].second; });
+  return TotalsRows::part(key, table, [](const Totals& t) -> const Count& { return t.counts[kAt].second; });
 }
 constexpr record::Row kTotalsRows[] = {
     count_row<0>("independent", kCount),
     count_row<1>("calibrated", kCount),
     count_row<2>("derived", kCount),
     count_row<3>("input", kInputCount),
-    T::of<&Totals::sharp>("can_fail.rows", "",
-                          "values whose agreement would change if the published value were 20 % off"),
-    T::of<&Totals::sharp_agree>("can_fail.agree", "", "those of them within their tolerance"),
-    T::of<&Totals::paper>("inconsistent_in_the_paper", "", "values that contradict others in their paper"),
+    TotalsRows::of<&Totals::sharp>("can_fail.rows", "",
+                                   "values whose agreement would change if the published value were 20 % off"),
+    TotalsRows::of<&Totals::sharp_agree>("can_fail.agree", "", "those of them within their tolerance"),
+    TotalsRows::of<&Totals::paper>("inconsistent_in_the_paper", "", "values that contradict others in their paper"),
 };
 
-using E = record::Written<Effect>;
+using EffectRows = record::Written<Effect>;
 constexpr record::Row kEffectRows[] = {
-    E::of<&Effect::rows>("values", "", "values of these claims"),
-    E::of<&Effect::changed>("changed", "", "values that --perturb changed"),
-    E::of<&Effect::unchanged>("unchanged", "", "claims without a changed value"),
-    E::of<&Effect::decided>("decided", "", "values whose agreement it changed"),
+    EffectRows::of<&Effect::rows>("values", "", "values of these claims"),
+    EffectRows::of<&Effect::changed>("changed", "", "values that --perturb changed"),
+    EffectRows::of<&Effect::unchanged>("unchanged", "", "claims without a changed value"),
+    EffectRows::of<&Effect::decided>("decided", "", "values whose agreement it changed"),
 };
 constexpr record::Table kTotals{kTotalsRows}, kEffect{kEffectRows};
 
-using R = record::Written<Results>;
+using ResultsRows = record::Written<Results>;
 constexpr record::Row kResultsRows[] = {
-    R::of("offhook_reproduce", "", "version of this document", [](const Results&) { return 1; }),
-    R::of<&Results::seed>("seed", "", "first random seed"),
-    R::of<&Results::repetitions>("repetitions", "", "number of runs where the paper repeated an experiment"),
-    R::of("sentence", "", "summary in one sentence", [](const Results& r) { return sentence(r.totals); }),
-    R::part<&Results::totals>("counts", kTotals),
-    R::of<&Results::totals, &Totals::short_of>("falls_short", "", "mandatory (hard) claims that were not reproduced"),
-    R::part<&Results::claims>("claims", kClaim),
-    R::of<&Results::perturbed>("perturbed", "", "changed constants").absent_if_0("without --perturb"),
-    R::part<&Results::effect>("perturbation", kEffect).absent("without --perturb"),
-    R::part<&Results::held_out>("held_out", kCalibration).absent("without --held-out"),
-    R::part<&Results::sensitivity>("sensitivity", kSensitivity).absent("without --sensitivity"),
+    ResultsRows::of("offhook_reproduce", "", "version of this document", [](const Results&) { return 1; }),
+    ResultsRows::of<&Results::seed>("seed", "", "first random seed"),
+    ResultsRows::of<&Results::repetitions>("repetitions", "", "number of runs where the paper repeated an experiment"),
+    ResultsRows::of("sentence", "", "summary in one sentence", [](const Results& r) { return sentence(r.totals); }),
+    ResultsRows::part<&Results::totals>("counts", kTotals),
+    ResultsRows::of<&Results::totals, &Totals::short_of>("falls_short", "",
+                                                         "mandatory (hard) claims that were not reproduced"),
+    ResultsRows::part<&Results::claims>("claims", kClaim),
+    ResultsRows::of<&Results::perturbed>("perturbed", "", "changed constants").absent_if_0("without --perturb"),
+    ResultsRows::part<&Results::effect>("perturbation", kEffect).absent("without --perturb"),
+    ResultsRows::part<&Results::held_out>("held_out", kCalibration).absent("without --held-out"),
+    ResultsRows::part<&Results::sensitivity>("sensitivity", kSensitivity).absent("without --sensitivity"),
 };
 
 /// A kept claim is a file with its identity and a checksum of the rest.
@@ -189,11 +190,11 @@ struct Kept {
   std::string identity, checksum;
   ClaimResult claim;
 };
-using K = record::Rows<Kept>;
+using KeptRows = record::Rows<Kept>;
 constexpr record::Row kKeptRows[] = {
-    K::of<&Kept::identity>("identity", "", "program, data and settings that made it"),
-    K::of<&Kept::checksum>("checksum", "", "of the claim's JSON"),
-    K::part<&Kept::claim>("claim", kClaim),
+    KeptRows::of<&Kept::identity>("identity", "", "program, data and settings that made it"),
+    KeptRows::of<&Kept::checksum>("checksum", "", "of the claim's JSON"),
+    KeptRows::part<&Kept::claim>("claim", kClaim),
 };
 constexpr record::Table kKept{kKeptRows};
 
@@ -211,11 +212,11 @@ std::optional<ClaimResult> read_claim(const fs::path& folder, const Claim& claim
   if (claim.experiment == nullptr || !fs::exists(path, error)) return std::nullopt;
   try {
     Kept kept;
-    record::from_json(kKept, with_memory_for(path, [&] { return parse_json<Json>(read_file(path)); }), &kept);
+    record::from_json(kKept, with_memory_for(path, [&] { return parse_json<OrderedJson>(read_file(path)); }), &kept);
     kept.claim.grade = claim.published.grade();
     const bool ours = kept.identity == identity && kept.checksum == checksum(kept.claim);
     return ours ? std::optional(std::move(kept.claim)) : std::nullopt;
-  } catch (const Json::exception&) {  // it is run again
+  } catch (const OrderedJson::exception&) {  // it is run again
     return std::nullopt;
   }
 }
@@ -309,11 +310,11 @@ std::string shown(const Value& value) {
 }
 
 std::string to_csv(const std::vector<ClaimResult>& claims) {
-  Json rows = Json::array();
+  OrderedJson rows = OrderedJson::array();
   for (const ClaimResult& claim : claims) {
     for (const JudgedRow& judged_row : claim.rows) {
-      const Json row = record::to_json(kJudgedRow, &judged_row);
-      Json cells{{"claim", claim.id}};
+      const OrderedJson row = record::to_json(kJudgedRow, &judged_row);
+      OrderedJson cells{{"claim", claim.id}};
       for (const char* key : {"what", "unit", "published", "simulated", "tolerance", "grade", "provenance"})
         cells[key] = row.at(key);
       cells["notices_20_percent"] = judged_row.sharp ? "yes" : "no";

@@ -250,34 +250,36 @@ std::vector<ScanOf> scans_of(const Sensitivity& s) {
   return out;
 }
 
-using H = record::Written<HoldsOver>;
+using HoldsOverRows = record::Written<HoldsOver>;
 constexpr record::Row kHoldsRows[] = {
-    H::of<&HoldsOver::row>("row", "", "row of Table 3"),
-    H::of<&HoldsOver::range, &Scan::Range::low>("low", "", "first value over which its class holds"),
-    H::of<&HoldsOver::range, &Scan::Range::high>("high", "", "last value over which its class holds"),
-    H::of<&HoldsOver::range, &Scan::Range::from_end>("low_is_end", "", "whether low is the first value scanned"),
-    H::of<&HoldsOver::range, &Scan::Range::to_end>("high_is_end", "", "whether high is the last value scanned"),
+    HoldsOverRows::of<&HoldsOver::row>("row", "", "row of Table 3"),
+    HoldsOverRows::of<&HoldsOver::range, &Scan::Range::low>("low", "", "first value over which its class holds"),
+    HoldsOverRows::of<&HoldsOver::range, &Scan::Range::high>("high", "", "last value over which its class holds"),
+    HoldsOverRows::of<&HoldsOver::range, &Scan::Range::from_end>("low_is_end", "",
+                                                                 "whether low is the first value scanned"),
+    HoldsOverRows::of<&HoldsOver::range, &Scan::Range::to_end>("high_is_end", "",
+                                                               "whether high is the last value scanned"),
 };
 constexpr record::Table kHolds{kHoldsRows};
-using C = record::Written<ScanOf>;
+using ScanRows = record::Written<ScanOf>;
 constexpr record::Row kScanRows[] = {
-    C::of("name", "", "name of the constant", [](const ScanOf& s) { return s.scan.constant->name; }),
-    C::of("what", "", "its meaning", [](const ScanOf& s) { return s.scan.constant->what; }),
-    C::of("unit", "", "its unit", [](const ScanOf& s) { return s.scan.constant->unit; }),
-    C::of("fitted", "", "whether it was fitted", [](const ScanOf& s) { return s.scan.constant->fitted; }),
-    C::of("used", "", "the model's value", [](const ScanOf& s) { return s.scan.used; }),
-    C::of("values", "", "scanned values", [](const ScanOf& s) { return s.scan.values; }),
-    C::part("holds_over", kHolds, [](const ScanOf& s) { return s.ranges(); }),
-    C::of("five_fold.right", "", "rows that match when it is fitted to four of five folds",
-          [](const ScanOf& s) { return s.scan.held_out(); }),
-    C::of("five_fold.of", "", "rows", [](const ScanOf& s) { return s.all.rows.size(); }),
+    ScanRows::of("name", "", "name of the constant", [](const ScanOf& s) { return s.scan.constant->name; }),
+    ScanRows::of("what", "", "its meaning", [](const ScanOf& s) { return s.scan.constant->what; }),
+    ScanRows::of("unit", "", "its unit", [](const ScanOf& s) { return s.scan.constant->unit; }),
+    ScanRows::of("fitted", "", "whether it was fitted", [](const ScanOf& s) { return s.scan.constant->fitted; }),
+    ScanRows::of("used", "", "the model's value", [](const ScanOf& s) { return s.scan.used; }),
+    ScanRows::of("values", "", "scanned values", [](const ScanOf& s) { return s.scan.values; }),
+    ScanRows::part("holds_over", kHolds, [](const ScanOf& s) { return s.ranges(); }),
+    ScanRows::of("five_fold.right", "", "rows that match when it is fitted to four of five folds",
+                 [](const ScanOf& s) { return s.scan.held_out(); }),
+    ScanRows::of("five_fold.of", "", "rows", [](const ScanOf& s) { return s.all.rows.size(); }),
 };
 constexpr record::Table kScan{kScanRows};
-using S = record::Written<Sensitivity>;
+using SensitivityRows = record::Written<Sensitivity>;
 constexpr record::Row kSensitivityRows[] = {
-    S::of<&Sensitivity::rows>("rows", "", "rows of Table 3"),
-    S::part("constants", kScan, [](const Sensitivity& s) { return scans_of(s); }),
-    S::part("figures", kFigure, [](const Sensitivity& s) { return drawn(s); })
+    SensitivityRows::of<&Sensitivity::rows>("rows", "", "rows of Table 3"),
+    SensitivityRows::part("constants", kScan, [](const Sensitivity& s) { return scans_of(s); }),
+    SensitivityRows::part("figures", kFigure, [](const Sensitivity& s) { return drawn(s); })
         .described_apart("a figure for each constant"),
 };
 using ConstantRows = record::Written<Calibration::Constant>;
@@ -288,11 +290,11 @@ constexpr record::Row kConstantRows[] = {
     ConstantRows::of<&Calibration::Constant::used>("used", "", "the model's value"),
 };
 constexpr record::Table kConstant{kConstantRows};
-using F = record::Written<Calibration>;
+using CalibrationRows = record::Written<Calibration>;
 constexpr record::Row kCalibrationRows[] = {
-    F::of<&Calibration::right>("right", "", "classes of Table 3 under these constants"),
-    F::of<&Calibration::rows>("of", "", "rows of Table 3"),
-    F::part<&Calibration::constants>("constants", kConstant),
+    CalibrationRows::of<&Calibration::right>("right", "", "classes of Table 3 under these constants"),
+    CalibrationRows::of<&Calibration::rows>("of", "", "rows of Table 3"),
+    CalibrationRows::part<&Calibration::constants>("constants", kConstant),
 };
 
 }  // namespace

@@ -25,7 +25,6 @@ namespace offhook::command {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::array kBrowsers = {"chromium", "chromium-browser", "google-chrome", "chrome"};
 constexpr const char* kNoBrowser =
@@ -59,10 +58,11 @@ std::string browser() {
 std::string read_all(int descriptor, pid_t child) {
   std::string out;
   std::array<char, 1 << 16> buffer{};
-  const auto deadline = Clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
   while (true) {
     pollfd waiting{descriptor, POLLIN, 0};
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
     const int ready = left > 0 ? poll(&waiting, 1, static_cast<int>(left)) : 0;
     if (ready < 0 && errno == EINTR && !interrupted()) continue;
     const ssize_t n = ready > 0 ? read(descriptor, buffer.data(), buffer.size()) : -1;

@@ -323,7 +323,7 @@ struct Ran {
 };
 
 using RanKeys = record::Written<Ran>;
-constexpr record::Row kLineRows[] = {
+constexpr record::Row kLineDocumentRows[] = {
     RanKeys::of<&Ran::seconds>("seconds", "s", "time that the line ran"),
     RanKeys::of<&Ran::calls>("calls", "", "calls that connected"),
     RanKeys::of<&Ran::bursts_late>("bursts_late", "", "bursts of 1 ms that were more than 1 ms late"),
@@ -397,7 +397,7 @@ int run(const LineOptions& options) {
 
 }  // namespace
 
-constexpr record::Table kLine{kLineRows};
+constexpr record::Table kLine{kLineDocumentRows};
 
 void add_line(App& app, Action& action) {
   App* sub = app.add_subcommand("line", "Emulate two cards and the telephone line between them, in real time");
