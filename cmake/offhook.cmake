@@ -16,7 +16,9 @@ endif()
 option(OFFHOOK_WHOLE "Optimise the datapumps as a whole (GCC)" ${whole_by_default})
 
 add_library(offhook_warnings INTERFACE)
-target_compile_options(offhook_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion)
+# Among files compiled together, a local name may be another file's name.
+target_compile_options(offhook_warnings INTERFACE -Wall -Wextra $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>
+  -Wconversion -Wno-sign-conversion)
 
 # Each component is built with those below it, and needs the libraries of these alone: dsp and driver none but libc and libm.
 set(OFFHOOK_COMPONENTS program CACHE STRING "What to build: a list of dsp, driver, modem, hostsim, decode, program (everything)")

@@ -80,8 +80,8 @@ CostResult measure_cost(const CostConfig& config, const std::function<bool(doubl
     queued.insert(queued.end(), tx.begin(), tx.begin() + n);
     samples += n;
     if (data) connected_samples += n;
-    const double share = connected_samples / (config.data_s * OH_MODEM_RATE_HZ);
-    if (share >= 1 || samples > (config.data_s + kPatienceS) * OH_MODEM_RATE_HZ ||
+    const double share = connected_samples / (config.data_s * double{OH_MODEM_RATE_HZ});
+    if (share >= 1 || samples > (config.data_s + kPatienceS) * double{OH_MODEM_RATE_HZ} ||
         near.pump_status().state == OH_PUMP_FAILED)
       break;
     if (k % 80 == 0 && !progress(share)) break;
@@ -93,7 +93,7 @@ CostResult measure_cost(const CostConfig& config, const std::function<bool(doubl
     const double mean_block =
         phase.blocks == 0 ? 1 : static_cast<double>(counts[p]) / static_cast<double>(phase.blocks);
     phase.ns_per_sample = static_cast<double>(phase.cost.quantile(0.5)) / mean_block;
-    phase.share = phase.ns_per_sample * OH_MODEM_RATE_HZ * 1e-9;
+    phase.share = phase.ns_per_sample * double{OH_MODEM_RATE_HZ} * 1e-9;
   }
   return result;
 }
@@ -143,7 +143,7 @@ service_us = {7:.3f}
                      config.modem.type()->name, machine, connecting.blocks, connected.blocks,
                      static_cast<double>(connected.cost.quantile(0.999)) * 1e-3, fmt::join(config.block_plan, ", "),
                      us(connecting, 0.99), us(connected, 0.5), static_cast<double>(connecting.cost.max()) * 1e-3,
-                     static_cast<double>(connecting.blocks) * mean_block / OH_MODEM_RATE_HZ, OH_MODEM_RATE_HZ);
+                     static_cast<double>(connecting.blocks) * mean_block / double{OH_MODEM_RATE_HZ}, OH_MODEM_RATE_HZ);
 }
 
 }  // namespace offhook::measure

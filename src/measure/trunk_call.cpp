@@ -93,7 +93,8 @@ LiveDriverConfig driver_config(const TrunkConfig& config) {
 
 TrunkResult test_trunk(LiveCard& a, LiveCard& b, const TrunkConfig& config,
                        const std::function<bool(double)>& progress) {
-  const auto half = static_cast<std::size_t>(std::max(config.seconds, kLeastTrunkSeconds) / 2 * OH_MODEM_RATE_HZ);
+  const auto half =
+      static_cast<std::size_t>(std::max(config.seconds, kLeastTrunkSeconds) / 2 * double{OH_MODEM_RATE_HZ});
   TrunkEnd end_a(a, 2 * half), end_b(b, 2 * half);
   const TrunkSignal signal_a(end_a.law(), half, kSeedA), signal_b(end_b.law(), half, kSeedB);
   end_a.send(signal_a, 0);

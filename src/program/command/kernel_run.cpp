@@ -115,7 +115,7 @@ CallOutcome run_kernel_call(KernelDevice& device, const hostsim::Scenario& scena
   transfer.begin();
   for (;; transfer.wait()) {
     const oh_kernel_status& s = transfer.look();
-    const double now_s = static_cast<double>(s.samples) / OH_MODEM_RATE_HZ;
+    const double now_s = static_cast<double>(s.samples) / double{OH_MODEM_RATE_HZ};
     const std::size_t before = std::exchange(there, transfer.received().size());
     if (sinks.received && there > before) sinks.received(std::span(transfer.received()).subspan(before));
     if (there >= file.size()) break;
