@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Compares advice from a machine's trace with results on that machine: Debian's kernels in QEMU, one CPU.
 
-    tests/live/vm/advice.py build/release/src/offhook [--kernels 6.12 6.12-rt] [--loads fifo19 ...] [--contexts "FIFO 51" ...]
-                            [--rows rows.jsonl] [--keep FOLDER] [--fetch] [--trace-s 10] [--seconds 24] [--shift 3] [--minutes 60]
+    tests/live/vm/advice.py build/release/src/offhook [--kernels 6.12 6.12-rt] [--loads fifo19 ...] [--devices fax ...]
+                            [--contexts "FIFO 51" ...] [--rows rows.jsonl] [--keep FOLDER] [--fetch] [--trace-s 10]
+                            [--seconds 24] [--shift 3] [--minutes 60]
 
-One boot for each kernel and load. The load's threads run (compete.c). The machine is traced for a while without a device. Then
-`offhook measure device` runs the declared work of a device in each context for --seconds of the guest's time. On the host,
-`offhook advise DEVICE --trace` predicts the time between two losses in that context. Each context has a row: the prediction with
-its evidence, and the observed late blocks. A prediction is refuted if at least as many late blocks would occur in fewer than one
+One boot for each kernel and load, with the devices in turn. The load's threads run (compete.c). The machine is traced for a
+while without a device. Then `offhook measure device` runs the declared work of a device in each context for --seconds of the
+guest's time. On the host, `offhook advise DEVICE --trace` predicts the time between two losses in that context. Each context has
+a row: the prediction with its evidence, and the observed late blocks. A prediction is refuted if at least as many late blocks would occur in fewer than one
 of 40 such times. --seconds 120 and five contexts take ten guest minutes.
 
 With --rows, each row is immediately written to that file. An existing row with at least as many seconds is not run again, and
@@ -65,7 +66,7 @@ def combinations(options, rows: list[dict]):
     for number, (kernel, load) in enumerate(every):
         if kernel not in options.kernels or load not in options.loads:
             continue
-        c = Combination(kernel, load, DEVICES[number % len(DEVICES)], options.contexts)
+        c = Combination(kernel, load, options.devices[number % len(options.devices)], options.contexts)
         there = [row["of"] for row in rows if row["asked_s"] >= options.seconds]
         c.contexts = [context for context in options.contexts if c.of(context) not in there]
         if c.contexts:
@@ -192,6 +193,7 @@ def main() -> int:
     parser.add_argument("offhook", type=lambda p: pathlib.Path(p).resolve())
     parser.add_argument("--kernels", nargs="+", default=["6.12", "6.12-rt"])
     parser.add_argument("--loads", nargs="+", default=list(LOADS), choices=LOADS)
+    parser.add_argument("--devices", nargs="+", default=DEVICES)
     parser.add_argument("--contexts", nargs="+", default=CONTEXTS)
     parser.add_argument("--rows", type=pathlib.Path)
     parser.add_argument("--keep", type=pathlib.Path)
