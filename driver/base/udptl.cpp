@@ -2,6 +2,7 @@
 #include "driver/base/udptl.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "driver/base/octets.h"
 
@@ -75,6 +76,19 @@ std::vector<std::uint8_t> UdptlWriter::next(Octets packet) {
   before_.emplace_front(packet.begin(), packet.end());
   if (before_.size() > copies_) before_.pop_back();
   return made;
+}
+
+void UdptlRepeat::note(std::vector<std::uint8_t> datagram, std::int64_t now_ms) {
+  newest_ = std::move(datagram);
+  at_ms_ = now_ms + kAfterMs;
+  left_ = kTimes;
+}
+
+Octets UdptlRepeat::due(std::int64_t now_ms) {
+  if (left_ == 0 || now_ms < at_ms_) return {};
+  --left_;
+  at_ms_ = now_ms + kAfterMs;
+  return newest_;
 }
 
 // A direction begins with number 0, so that copies make up for a lost beginning, too.

@@ -43,6 +43,22 @@ class UdptlWriter {
   std::deque<std::vector<std::uint8_t>> before_;  // the latest first
 };
 
+/// The newest datagram of a direction that becomes silent has no successor with copies. It is therefore sent again.
+class UdptlRepeat {
+ public:
+  static constexpr std::int64_t kAfterMs = 100;  ///< longer than the time between the packets of a signal
+  static constexpr int kTimes = 2;
+  /// This datagram is sent now.
+  void note(std::vector<std::uint8_t> datagram, std::int64_t now_ms);
+  /// @return the datagram that must be sent again now; empty: none
+  std::span<const std::uint8_t> due(std::int64_t now_ms);
+
+ private:
+  std::vector<std::uint8_t> newest_;
+  std::int64_t at_ms_ = 0;
+  int left_ = 0;
+};
+
 /// Reads the datagrams of one direction: each packet once, in the order of their numbers.
 class UdptlReader {
  public:

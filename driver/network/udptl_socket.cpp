@@ -29,18 +29,23 @@ void UdptlSocket::begin(const UdptlFarEnd& far) {
   remote_ = far.remote;
   writer_.emplace(far.takes_copies ? kCopies : 0, far.most_octets);
   reader_ = {};
+  repeat_ = {};
 }
 
 void UdptlSocket::send(std::span<const std::uint8_t> packet, int times) {
   if (!writer_) return;
-  const std::vector<std::uint8_t> datagram = writer_->next(packet);
-  for (int k = 0; k < times; ++k) {
-    sendto(socket_, datagram.data(), datagram.size(), 0, remote_.get(), remote_.length);
-    ++counters_.sent;
-  }
+  std::vector<std::uint8_t> datagram = writer_->next(packet);
+  for (int k = 0; k < times; ++k) send_datagram(datagram);
+  repeat_.note(std::move(datagram), monotonic_ms());
+}
+
+void UdptlSocket::send_datagram(std::span<const std::uint8_t> datagram) {
+  sendto(socket_, datagram.data(), datagram.size(), 0, remote_.get(), remote_.length);
+  ++counters_.sent;
 }
 
 void UdptlSocket::receive(const std::function<void(std::uint16_t, std::span<const std::uint8_t>)>& take) {
+  if (const auto again = repeat_.due(monotonic_ms()); !again.empty()) send_datagram(again);
   std::array<std::uint8_t, kMostOctets> octets;
   for (;;) {
     InternetAddress from;

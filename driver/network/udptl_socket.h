@@ -40,7 +40,7 @@ class UdptlSocket {
   void begin(const UdptlFarEnd& far);
   /// Sends a packet in `times` equal datagrams. A datagram that the network does not take is lost.
   void send(std::span<const std::uint8_t> packet, int times);
-  /// All packets that have arrived: each once, in order.
+  /// All packets that have arrived: each once, in order. Also repeats the newest datagram if it is due (UdptlRepeat).
   void receive(const std::function<void(std::uint16_t number, std::span<const std::uint8_t> packet)>& take);
   std::vector<CardFigure> figures() const;
 
@@ -51,7 +51,9 @@ class UdptlSocket {
   int socket_ = -1;
   std::uint16_t port_ = 0;
   InternetAddress remote_;
+  void send_datagram(std::span<const std::uint8_t> datagram);
   std::optional<UdptlWriter> writer_;
+  UdptlRepeat repeat_;
   UdptlReader reader_;
   Counters counters_;
 };

@@ -98,6 +98,23 @@ TEST(Udptl, WhatIsCutOffIsNotWhole) {
   EXPECT_TRUE(parse_udptl(whole)->whole);
 }
 
+TEST(Udptl, TheNewestDatagramIsSentAgainWhenTheDirectionIsSilent) {
+  UdptlRepeat repeat;
+  EXPECT_TRUE(repeat.due(0).empty());
+  repeat.note({1, 2}, 1000);
+  EXPECT_TRUE(repeat.due(1000 + UdptlRepeat::kAfterMs - 1).empty());
+  std::int64_t now_ms = 1000;
+  for (int k = 0; k < UdptlRepeat::kTimes; ++k) {
+    now_ms += UdptlRepeat::kAfterMs;
+    const auto again = repeat.due(now_ms);
+    EXPECT_EQ((Octets{again.begin(), again.end()}), (Octets{1, 2}));
+    EXPECT_TRUE(repeat.due(now_ms).empty());
+  }
+  EXPECT_TRUE(repeat.due(now_ms + 10'000).empty());
+  repeat.note({3}, now_ms);
+  EXPECT_EQ(repeat.due(now_ms + UdptlRepeat::kAfterMs).size(), 1u);
+}
+
 TEST(Ifp, AnIndicatorAndDataInBothPackings) {
   const Octets cng = {0x02}, frame = {0xC0, 0x01, 0x80, 0x00, 0x02, 1, 2, 3};  // one field is packed alike in both
   EXPECT_TRUE(is_ifp(cng, 0));
