@@ -48,6 +48,21 @@ constexpr double group_delay(double one, double two, double turns) {
   return (slope_re * re + slope_im * im) / (re * re + im * im);
 }
 
+/// Power gain of a design at `hz`.
+constexpr double power_gain(const HighPassDesign& design, double hz) {
+  const auto power = [hz](double one, double two) {
+    const SinCos w = sincos_turns(hz / 8000), v = sincos_turns(2 * hz / 8000);
+    const double re = 1 + one * w.cos + two * v.cos, im = one * w.sin + two * v.sin;
+    return re * re + im * im;
+  };
+  double gain = static_cast<double>(design.gain) * static_cast<double>(design.gain);
+  for (const HighPassSection& c : design.section) {
+    gain *= power(static_cast<double>(c.zero_one), static_cast<double>(c.zero_two)) /
+            power(static_cast<double>(c.pole_one), static_cast<double>(c.pole_two));
+  }
+  return gain;
+}
+
 class HighPass {
  public:
   constexpr explicit HighPass(const HighPassDesign& design = kHighPassFrom220) : design_(&design) {}

@@ -7,8 +7,8 @@
 //      '-> mean over 5 ms -> its power over 100 ms, against the power of all samples
 //
 // The decision is made before an echo canceller and an equaliser train, and stays until the next training. V.34 decides
-// by line probing. Others search while the far end and this end send tones: the mean has zeros at the multiples of
-// 200 Hz, among them 600, 1800 and 3000 Hz (AA and AC of V.32bis).
+// in Phase 2 (dsp/v34/phase2/line_probe.h). Others search while the far end and this end send tones: the mean has zeros
+// at the multiples of 200 Hz, among them 600, 1800 and 3000 Hz (AA and AC of V.32bis).
 #pragma once
 
 #include "dsp/blocks/high_pass.h"
@@ -27,11 +27,11 @@ class HumFilter {
   }
   /// The last decision stays.
   void settle() { is_searching_ = false; }
-  /// The owner's decision.
-  void set(bool removes) {
+  /// The owner's decision: this filter from now on, or none.
+  void set(const HighPassDesign* design) {
     settle();
-    removes_ = removes;
-    high_pass_.reset();
+    removes_ = design != nullptr;
+    if (removes_) high_pass_ = HighPass(*design);
   }
   bool removes() const { return removes_; }
   /// Delay of a tone's reversals, in samples.  Real-time: yes, O(1).

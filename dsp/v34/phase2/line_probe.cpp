@@ -16,6 +16,10 @@ constexpr int kOffsetToneHz = 1050;
 // DC, the mains' fundamental and its second harmonic; the window's main lobe around the 150 Hz tone begins above them.
 constexpr int kHumBins = static_cast<int>(110 / kBinHz);
 constexpr double kLeastHum = 1e-4, kHumOverNoise = 8;
+// The steep high-pass costs about one step of 2400 bit/s. Harmonics 20 dB below the signal cost nothing, and those
+// 14 dB below it more than one step (docs/results/2026-12-01-lines.md).
+constexpr double kLeastHarmonics = 0.02;
+constexpr double kSteepEdgeHz = 400;  // kHighPassFrom450 loses 7 dB
 
 // The distance of a real receiver from capacity. Trellis code and shaping of V.34 leave 3 dB at the target error rate.
 // 3 dB are reserved for effects that probing does not measure (equaliser, echo canceller, timing). Only a first
@@ -54,12 +58,21 @@ void LineProbe::start() {
   offset_hz_ = 0;
 }
 
+void LineProbe::put_quiet(float x, bool quiet) {
+  if (quiet != was_quiet_) filled_ = 0;
+  was_quiet_ = quiet;
+  if (!quiet || !fill(x)) return;
+  const oh_complex* const w = transform();
+  for (int k = 0; k < kQuietBins; ++k) quiet_[k] = w[k].re * w[k].re + w[k].im * w[k].im;
+  end_window();
+}
+
 void LineProbe::put(float x) {
-  input_[filled_++] = x;
-  if (filled_ == kWindow) {
-    transform();
-    for (int n = 0; n < kWindow - kHop; ++n) input_[n] = input_[n + kHop];
-    filled_ = kWindow - kHop;
+  if (fill(x)) {
+    const oh_complex* const w = transform();
+    for (int k = 0; k < kBins; ++k) spectrum_[k] += w[k].re * w[k].re + w[k].im * w[k].im;
+    ++windows_;
+    end_window();
   }
   block_ += x * conj(offset_mixer_.next());
   if (++in_block_ < kBlock) return;
@@ -68,12 +81,22 @@ void LineProbe::put(float x) {
   in_block_ = 0;
 }
 
-void LineProbe::transform() {
+// @return whether the window is complete
+bool LineProbe::fill(float x) {
+  input_[filled_++] = x;
+  return filled_ == kWindow;
+}
+
+const oh_complex* LineProbe::transform() {
   oh_complex* const x = work_;
   for (int n = 0; n < kWindow; ++n) x[n] = {input_[n] * window_[n], 0};
   oh_fft_radix2()->forward(fft_, x, x);
-  for (int k = 0; k < kBins; ++k) spectrum_[k] += x[k].re * x[k].re + x[k].im * x[k].im;
-  ++windows_;
+  return x;
+}
+
+void LineProbe::end_window() {
+  for (int n = 0; n < kWindow - kHop; ++n) input_[n] = input_[n + kHop];
+  filled_ = kWindow - kHop;
 }
 
 void LineProbe::analyse() {
@@ -111,26 +134,28 @@ void LineProbe::analyse() {
     snr_db_[band] =
         static_cast<float>(power_db((static_cast<double>(tone_[band]) + 1e-9) / static_cast<double>(noise_[band])));
   }
+  choose_high_pass(scale);
   find_edges();
-  measure_hum(scale);
   measure_offset();
 }
 
 // A steep edge: an equaliser of 48 symbols cannot restore the missing part of the band, even on a quiet line.
 void LineProbe::find_edges() {
-  int loudest = 0;
-  for (int band = 0; band < kBands; ++band) {
+  const double filter_edge_hz = high_pass_ == &kHighPassFrom450 ? kSteepEdgeHz : 0;
+  const int first = static_cast<int>(filter_edge_hz / kProbingSpacingHz);
+  int loudest = first;
+  for (int band = first; band < kBands; ++band) {
     if (tone_[band] > tone_[loudest]) loudest = band;
   }
   int low = loudest, high = loudest;
-  while (low > 0 && tone_[low - 1] > kSteep * tone_[low]) --low;
+  while (low > first && tone_[low - 1] > kSteep * tone_[low]) --low;
   while (high + 1 < kBands && tone_[high + 1] > kSteep * tone_[high]) ++high;
-  lower_edge_hz_ = low == 0 ? 0 : (low + 0.5) * kProbingSpacingHz;
+  lower_edge_hz_ = low == first ? filter_edge_hz : (low + 0.5) * kProbingSpacingHz;
   upper_edge_hz_ = high + 1 == kBands ? 4000 : (high + 1.5) * kProbingSpacingHz;
 }
 
 // `scale` converts to power density of a bin: white noise of mean square 1 gives 1 in each.
-void LineProbe::measure_hum(double scale) {
+void LineProbe::choose_high_pass(double scale) {
   constexpr int kToneless = 1200 / kProbingSpacingHz - 1;
   double low = 0, all = 0;
   for (int k = 0; k < kBins; ++k) {
@@ -139,7 +164,14 @@ void LineProbe::measure_hum(double scale) {
   }
   const double noise = static_cast<double>(noise_[kToneless]) * kHumBins * kBinHz / kProbingSpacingHz;
   const double hum = 2 * scale / kWindow * low;
-  hum_ = low > kLeastHum * all && hum > kHumOverNoise * noise;
+  const bool is_below = low > kLeastHum * all && hum > kHumOverNoise * noise;
+  double left = 0;
+  for (int k = kHumBins; k < kQuietBins; ++k) {
+    oh_preemption_point();
+    left += static_cast<double>(quiet_[k]) * power_gain(kHighPassFrom220, k * kBinHz);
+  }
+  const bool has_harmonics = left * windows_ > kLeastHarmonics * all;
+  high_pass_ = has_harmonics ? &kHighPassFrom450 : is_below ? &kHighPassFrom220 : nullptr;
 }
 
 // The mixer's phase continues from block to block, so any turn is the offset alone. It is estimated first from the mean

@@ -7,12 +7,16 @@
 // bins around its place, even when the line shifts it by 7 Hz; the bins between the tones are noise, distortion and
 // echo. That gives gain and noise every 150 Hz, and from both the rate that a symbol rate could carry: the mean over
 // its band of log2(1 + SNR / gap), with the transmit spectrum of the pre-emphasis tried.
+//
+// L2 hides hum at 150 and 300 Hz under its tones. So the same windows are also taken before probing, while both ends
+// send tones and INFO0, which have nothing below 600 Hz.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "dsp/blocks/fft.h"
+#include "dsp/blocks/high_pass.h"
 #include "dsp/blocks/oscillator.h"
 #include "dsp/v34/coding/framing.h"
 #include "dsp/v34/phase2/info.h"
@@ -27,6 +31,9 @@ class LineProbe {
 
   LineProbe();
 
+  /// One sample before L2. @param quiet  no end sends anything below 600 Hz; only windows of such samples count.
+  /// Real-time: yes, as put().
+  void put_quiet(float x, bool quiet);
   /// The next sample is the first of L2.
   void start();
   /// One sample of L2.  Real-time: yes, O(1) apart from one FFT of kWindow points every kWindow / 2 samples.
@@ -44,9 +51,11 @@ class LineProbe {
   float tone_power(int band) const { return tone_[band]; }
   float noise_power(int band) const { return noise_[band]; }
   float snr_db(int band) const { return snr_db_[band]; }
-  /// Whether DC or mains hum below the band is loud enough to disturb a receiver: less than 40 dB below the probing
-  /// signal, and 9 dB above the white noise of the line there.
-  bool hum() const { return hum_; }
+  /// The high-pass that the receiver needs; null: none. DC and mains hum below the band need one if they are loud
+  /// enough to disturb a receiver: less than 40 dB below the probing signal, and 9 dB above the white noise of the line
+  /// there. Harmonics that this filter passes need the steeper one if they are less than 17 dB below the probing
+  /// signal. The projected rates then have no band below it.
+  const HighPassDesign* high_pass() const { return high_pass_; }
   /// Received minus sent frequency of the 1050 Hz tone.
   float frequency_offset_hz() const { return offset_hz_; }
 
@@ -80,11 +89,14 @@ class LineProbe {
  private:
   static constexpr int kHop = kWindow / 2;
   static constexpr int kBins = kWindow / 2 + 1;
+  static constexpr int kQuietBins = 380 * kWindow / 8000;  // the steep high-pass removes what is below
   static constexpr int kBlock = 160;  // for the offset: 20 ms, in which every tone has whole periods
   double snr(SymbolRate s, int pre_emphasis, double hz) const;
-  void transform();
+  bool fill(float x);
+  const oh_complex* transform();
+  void end_window();
   void measure_offset();
-  void measure_hum(double scale);
+  void choose_high_pass(double scale);
   void find_edges();
 
   float window_[kWindow];
@@ -104,7 +116,9 @@ class LineProbe {
   int blocks_ = 0;
   float offset_hz_ = 0;
   bool offset_known_ = false;
-  bool hum_ = false;
+  float quiet_[kQuietBins]{};  // squares of the last window before L2
+  bool was_quiet_ = false;
+  const HighPassDesign* high_pass_ = nullptr;
   oh_complex work_[kWindow];
   alignas(64) unsigned char fft_[OH_FFT_RADIX2_SIZE(kWindow)];
 };

@@ -269,6 +269,7 @@ void Phase2::put(float rx) {
   const bool reversal = tone_.put(rx) == ToneEvent::kReversal && tone_.steady_before_reversal_ms() >= kBeforeMs;
   if (state_ == State::kHear && now_ < hear_from_ - kSettle) overload_.put_l1(rx);
   if (state_ == State::kHear && now_ >= hear_from_ && now_ < wait_until_) hear(rx);
+  probe_.put_quiet(rx, is_line_quiet());
   if (in_advance_) in_advance_ = choose_more();
 
   if (decided) put_info0(decision);
@@ -571,6 +572,13 @@ void Phase2::begin_hear() {
   } else {
     probe_.start();
   }
+}
+
+// Both ends send tones and INFO0 only. When a retrain begins, the far end may still send data.
+bool Phase2::is_line_quiet() const {
+  using enum Phase2State;
+  constexpr uint64_t kBeforeL1 = in(kInfo0, kInfo0Again, kFirstTone, kReversed, kFirstTurn, kRoundTrip);
+  return (kBeforeL1 & in(state_)) != 0 && !is_half_duplex() && (!hurries_ || tone_.present());
 }
 
 int Phase2::windows_in_retrain() const {

@@ -99,11 +99,11 @@ struct Phase2Outcome {
   uint8_t tx_power_reduction_db;  ///< in Phases 3, 4 and data: as the far end requested; 0 if not possible
   uint8_t own_md_length;          ///< in 35 ms
   uint8_t far_md_length;
-  uint8_t rx_power_reduction_db;  ///< requested from the far end, because the line to this end is overloaded
-  bool hum;                       ///< LineProbe::hum()
-  bool pcm_upstream;              ///< V.92 with PCM upstream was chosen
-  bool pcm;                       ///< V.90 was chosen; then info1a_v90 is valid, and tx or rx is the upstream's
-  Info0d info0d;                  ///< kAnalogue: of the far end
+  uint8_t rx_power_reduction_db;    ///< requested from the far end, because the line to this end is overloaded
+  const HighPassDesign* high_pass;  ///< LineProbe::high_pass()
+  bool pcm_upstream;                ///< V.92 with PCM upstream was chosen
+  bool pcm;                         ///< V.90 was chosen; then info1a_v90 is valid, and tx or rx is the upstream's
+  Info0d info0d;                    ///< kAnalogue: of the far end
   Info1aV90 info1a_v90;
   float frequency_offset_hz;      ///< received minus sent; 0 if it could not be measured
   uint32_t samples_since_info1a;  ///< from the end of INFO1a's (INFOh's) last bit, sent or received, to the first
@@ -271,6 +271,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   void fall_silent() { modulator_.silence(); }
   void end_round_trip();
   void begin_hear();
+  bool is_line_quiet() const;
   void hear(float rx);
   int windows_in_retrain() const;  // of L2
   void end_probing();

@@ -325,7 +325,7 @@ void Phase2::finish(const ProbingResult& tx, const ProbingResult& rx, uint32_t s
   o.tx_projected_rate = tx.max_rate;
   o.rx_projected_rate = rx.max_rate;
   o.frequency_offset_hz = probe_.frequency_offset_hz();
-  o.hum = probe_.windows() > 0 && probe_.hum();
+  o.high_pass = probe_.windows() > 0 ? probe_.high_pass() : nullptr;
   o.samples_since_info1a = samples_since_info1a;
   modulator_.silence();
 }

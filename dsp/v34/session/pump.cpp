@@ -313,7 +313,7 @@ void Modem::begin_training() {
   h.nonlinear = bits >= 9;
   h.memory = memory_.rates(samples_);
   data_samples_ = 0;
-  front_.set(o.hum);
+  front_.set(o.high_pass);
   const DataPort port{config_.port, auxiliary_};
   renew(session_, h, port);
   renew(reader_, h.role, port);

@@ -79,7 +79,7 @@ TEST(HumFilter, TheDecisionStaysAfterTheSearch) {
   }
   EXPECT_TRUE(filter.removes());
   EXPECT_LT(last, 0.1);
-  filter.set(false);
+  filter.set(nullptr);
   EXPECT_EQ(filter.process(300), 300);
   for (int n = 0; n < 8000; ++n) filter.process(300);
   EXPECT_FALSE(filter.removes());

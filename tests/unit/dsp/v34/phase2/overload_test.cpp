@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <numbers>
 
 #include "dsp/v34/phase2/line_probe.h"
 #include "dsp/v34/phase2/overload_detector.h"
@@ -41,27 +43,68 @@ TEST(V34Overload, ALineWithRoomIsNotTouchedWhateverItsNoise) {
   }
 }
 
-/// @param hum_db  of 50 Hz below L2; 200: none
-bool hum_found(double hum_db, double dc, double snr_db) {
+struct Disturbance {
+  double hz, db;  ///< a tone, so much below L2
+};
+
+/// Tones as in Phase 2, then L2, both with these disturbances. @param dc  of L2's units
+void probe_line(LineProbe& probe, std::initializer_list<Disturbance> hum, double dc, double snr_db) {
+  constexpr double kTurn = 2 * std::numbers::pi / 8000;
   Random random(1, 0);
-  LineProbe probe;
+  const auto disturbance = [&](int n) {
+    double sum = dc + kRms * std::pow(10, -snr_db / 20) * random.gaussian();
+    for (const Disturbance& h : hum) sum += std::sqrt(2) * kRms * std::pow(10, -h.db / 20) * std::sin(kTurn * h.hz * n);
+    return sum;
+  };
+  for (int n = 0; n < 1600; ++n) {
+    const double tones = kRms * (std::cos(kTurn * 2400 * n) + 0.4 * std::cos(kTurn * 1800 * n));
+    probe.put_quiet(static_cast<float>(tones + disturbance(n)), true);
+  }
+  probe.put_quiet(0, false);
   probe.start();
   for (int n = 0; n < 3072; ++n) {
-    const double hum = std::sqrt(2) * kRms * std::pow(10, -hum_db / 20) * std::sin(2 * 3.14159265358979 * n / 160);
-    const double noise = kRms * std::pow(10, -snr_db / 20) * random.gaussian();
-    probe.put(
-        static_cast<float>(kRms * static_cast<double>(kProbingTable.sample[n % kProbingSamples]) + hum + dc + noise));
+    const double l2 = kRms * static_cast<double>(kProbingTable.sample[n % kProbingSamples]);
+    probe.put(static_cast<float>(l2 + disturbance(1600 + n)));
   }
   probe.analyse();
-  return probe.hum();
+}
+
+const HighPassDesign* chosen_high_pass(std::initializer_list<Disturbance> hum, double dc, double snr_db) {
+  LineProbe probe;
+  probe_line(probe, hum, dc, snr_db);
+  return probe.high_pass();
 }
 
 TEST(V34Overload, ProbingSeesHumAndDcAndTakesNoNoiseForThem) {
-  EXPECT_TRUE(hum_found(2, 0, 40));
-  EXPECT_TRUE(hum_found(30, 0, 40));
-  EXPECT_TRUE(hum_found(200, 500, 40));
-  EXPECT_FALSE(hum_found(60, 0, 60));
-  for (const double snr : {60., 40., 25., 10., 3.}) EXPECT_FALSE(hum_found(200, 0, snr)) << snr;
+  EXPECT_EQ(chosen_high_pass({{50, 2}}, 0, 40), &kHighPassFrom220);
+  EXPECT_EQ(chosen_high_pass({{50, -12}}, 0, 40), &kHighPassFrom220);
+  EXPECT_EQ(chosen_high_pass({{100, -6}}, 0, 40), &kHighPassFrom220);
+  EXPECT_EQ(chosen_high_pass({{50, 30}}, 0, 40), &kHighPassFrom220);
+  EXPECT_EQ(chosen_high_pass({}, 500, 40), &kHighPassFrom220);
+  EXPECT_EQ(chosen_high_pass({{50, 60}}, 0, 60), nullptr);
+  for (const double snr : {60., 40., 25., 10., 3.}) EXPECT_EQ(chosen_high_pass({}, 0, snr), nullptr) << snr;
+}
+
+// 150 and 300 Hz are also frequencies of L2.
+TEST(V34Overload, HarmonicsInTheBandNeedTheSteepHighPass) {
+  for (const double hz : {150., 180., 250., 300., 350.}) {
+    EXPECT_EQ(chosen_high_pass({{hz, 0}}, 0, 40), &kHighPassFrom450) << hz;
+    EXPECT_NE(chosen_high_pass({{hz, 24}}, 0, 40), &kHighPassFrom450) << hz;
+  }
+  EXPECT_EQ(chosen_high_pass({{50, -6}, {150, 0}, {250, 6}}, 0, 40), &kHighPassFrom450);
+  EXPECT_EQ(chosen_high_pass({{60, -6}, {180, 0}, {300, 6}}, 500, 40), &kHighPassFrom450);
+  EXPECT_EQ(chosen_high_pass({{50, 10}, {150, 22}, {250, 28}}, 0, 40), &kHighPassFrom220);
+}
+
+TEST(V34Overload, WhatTheSteepHighPassRemovesIsNoBand) {
+  LineProbe quiet, hum;
+  probe_line(quiet, {}, 0, 46);
+  probe_line(hum, {{150, 0}}, 0, 46);
+  EXPECT_GT(quiet.projected_rate(SymbolRate::k3429, Carrier::kLow, 0),
+            quiet.projected_rate(SymbolRate::k2800, Carrier::kHigh, 0));
+  EXPECT_LT(hum.projected_rate(SymbolRate::k3429, Carrier::kLow, 0),
+            hum.projected_rate(SymbolRate::k2800, Carrier::kHigh, 0));
+  EXPECT_GT(hum.projected_rate(SymbolRate::k2800, Carrier::kHigh, 0), 28'800);
 }
 
 }  // namespace
