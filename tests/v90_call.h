@@ -19,6 +19,8 @@
 #include "dsp/pump/pump_type.h"
 #include "dsp/v90/session/pump.h"
 #include "hostsim/channel/digital_trunk.h"
+#include "hostsim/channel/g711.h"
+#include "hostsim/channel/impairments.h"
 
 namespace offhook {
 
@@ -83,6 +85,7 @@ class V90Call : public hostsim::DigitalEnd {
     uint32_t queued = 0;  ///< sample periods, half of them each way, between the analogue modem and its hybrid
     oh_v90_options analogue{}, digital{};
     std::optional<oh_v90_profile> analogue_profile, digital_profile;  ///< Quick Connect
+    std::optional<hostsim::Hum> card_hum;                             ///< at the converter of the line card, of mu-law
     uint64_t seed = 1;
   };
   /// A line with little noise, and no V.8.
@@ -256,6 +259,10 @@ class V90Call : public hostsim::DigitalEnd {
   }
   uint8_t process(uint8_t rx) override {
     uint8_t tx;
+    if (options_.card_hum) {
+      const auto disturbed = static_cast<float>(hostsim::mu_law_decode(rx)) + options_.card_hum->next();
+      rx = hostsim::mu_law_encode(static_cast<int16_t>(std::lround(disturbed)));
+    }
     if (damage_ == Damage::kNoiseToDigital) rx = static_cast<uint8_t>(noise() >> 24);
     if (damage_ == Damage::kSilence || damage_ == Damage::kSilenceToDigital) rx = 0xFF;
     if (received_ != nullptr) received_->digital.push_back(rx);

@@ -111,6 +111,7 @@ void DigitalModem::begin_training() {
   renew(reader_, OH_PUMP_CALL, v34::DataPort{config_.port, {}});
   order_version_ = 0;
   quality_ = {};
+  front_.set(o.high_pass);
   receiver_.init(v34::band(o.rx_symbol_rate, o.rx_carrier), {v34::pp_symbol, v34::kPpSymbols});
   renew(alignment_);
 }
@@ -164,7 +165,8 @@ uint8_t DigitalModem::train_v92(float rx, bool is_lost) {
 
 uint8_t DigitalModem::train(float rx, bool is_lost) {
   if (echo_.training() != procedure_.far_end_silent()) echo_.set_training(!echo_.training());
-  const float x = is_lost ? 0 : echo_.process(rx);
+  const float heard = front_.process(is_lost ? 0 : rx);
+  const float x = is_lost ? 0 : echo_.process(heard);
   alignment_.tick(&echo_);
   if (!alignment_.take_surplus()) receive(x, is_lost);
   if (alignment_.take_missing()) receive(0, true);

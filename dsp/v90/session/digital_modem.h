@@ -3,6 +3,7 @@
 // The digital modem: the order of the phases, and the layer between the octets of the network and the procedures.
 #pragma once
 
+#include "dsp/blocks/hum_filter.h"
 #include "dsp/qam/receiver.h"
 #include "dsp/v34/session/symbol_reader.h"
 #include "dsp/v90/pcm/echo_canceller.h"
@@ -74,6 +75,7 @@ class DigitalModem : public Modem<DigitalModem, DigitalProcedure, DigitalV92Proc
   v34::SymbolReader reader_;
   v34::LineQuality quality_;
   uint32_t order_version_ = 0;
+  HumFilter front_{kHighPassFrom220};  // not with PCM upstream, whose band begins at 0 Hz
   qam::Receiver receiver_;
   PcmEchoCanceller echo_;
   UpstreamAlignment alignment_;

@@ -95,6 +95,32 @@ TEST(V90OverDigitalTrunk, UpstreamBeginsAtARateThatRobbedBitsLeave) {
   }
 }
 
+// A line card's converter adds DC and hum to what the digital modem receives.
+TEST(V90OverDigitalTrunk, TheUpstreamReceiverRemovesDcAndHum) {
+  struct Case {
+    double dc_percent, hum_dbm0, hum_hz;
+    unsigned least;
+  };
+  const Case cases[] = {{1.5, -200, 50, 28800}, {0, -24, 50, 28800}, {0, -24, 60, 28800}, {1.5, -18, 50, 26400}};
+  for (const Case& k : cases) {
+    SCOPED_TRACE(testing::Message() << k.dc_percent << " %, " << k.hum_hz << " Hz at " << k.hum_dbm0);
+    hostsim::LineConfig hum;
+    hum.dc_percent = k.dc_percent;
+    hum.hum_dbm0 = k.hum_dbm0;
+    hum.hum_hz = k.hum_hz;
+    V90Call::Options o = clean();
+    o.analogue_dbm0 = -14;
+    o.card_hum.emplace(hum);
+    V90Call call(o);
+    ASSERT_TRUE(call.connect(20));
+    EXPECT_EQ(call.analogue_status().retrains + call.digital_status().retrains, 0u);
+    EXPECT_GE(call.digital_status().rx_bit_rate, k.least);
+    call.run(5);
+    EXPECT_EQ(call.digital_status().state, OH_PUMP_DATA);
+    EXPECT_LE(call.up().bad_blocks(), 1u);
+  }
+}
+
 TEST(V90OverDigitalTrunk, FollowsClocksOf100PpmEitherWay) {
   for (const double ppm : {-100., 100.}) {
     V90Call::Options o = clean();
