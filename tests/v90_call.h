@@ -18,6 +18,7 @@
 
 #include "dsp/pump/pump_type.h"
 #include "dsp/v90/session/pump.h"
+#include "dsp/v90/session/v92.h"
 #include "hostsim/channel/digital_trunk.h"
 #include "hostsim/channel/g711.h"
 #include "hostsim/channel/impairments.h"
@@ -86,6 +87,7 @@ class V90Call : public hostsim::DigitalEnd {
     oh_v90_options analogue{}, digital{};
     std::optional<oh_v90_profile> analogue_profile, digital_profile;  ///< Quick Connect
     std::optional<hostsim::Hum> card_hum;                             ///< at the converter of the line card, of mu-law
+    bool answers_by_v8bis = false;                                    ///< in it, the answerer begins with CRe
     uint64_t seed = 1;
   };
   /// A line with little noise, and no V.8.
@@ -115,14 +117,20 @@ class V90Call : public hostsim::DigitalEnd {
     analogue_memory_ = make(c, size_[1], o.analogue_v92);
     if (oh_v90_set_options(digital(), &o.digital) != 0 || oh_v90_set_options(analogue(), &o.analogue) != 0)
       throw std::invalid_argument("oh_v90_options");
-    if ((o.digital_profile && oh_v90_quick_connect(digital(), &*o.digital_profile) != 0) ||
-        (o.analogue_profile && oh_v90_quick_connect(analogue(), &*o.analogue_profile) != 0))
+    if (!prepare(digital(), o.digital_profile, o.analogue_calls) ||
+        !prepare(analogue(), o.analogue_profile, !o.analogue_calls))
       throw std::invalid_argument("oh_v90_profile");
     if (!o.v8) {
       oh_v90_begin(digital());
       oh_v90_begin(analogue());
     }
     trunk_ = std::make_unique<hostsim::DigitalTrunk>(o.trunk, o.seed, *this);
+  }
+
+  bool prepare(void* modem, const std::optional<oh_v90_profile>& profile, bool answers) const {
+    if (!profile) return true;
+    if (!options_.answers_by_v8bis || !answers) return oh_v90_quick_connect(modem, &*profile) == 0;
+    return v90::prepare_quick_connect(modem, &*profile, v90::kShortPhases | v90::kByV8bis) == 0;
   }
 
   static oh_bit_port port(CheckedBits& bits) {

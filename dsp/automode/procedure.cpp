@@ -117,7 +117,7 @@ void Automode::follow_v8() {
   const v8::Result& r = v8_.result();
   if (v8_.state() == v8::State::kShortPhase1) {
     active_ = member(OH_MODULATION_V90);
-    active_->modulation->v92->begin_quick_connect(active_->self, r.quick);
+    active_->modulation->v92->begin_quick_connect(active_->self, r);
     enter(Step::kRunning);
     return;
   }

@@ -32,7 +32,7 @@ struct V92Choices {
   int (*was_quick)(const void* self);
   // For an owner that runs V.8 itself; null for automode, which is one.
   v8::QuickConnect (*quick_connect_octets)(const void* self) = nullptr;
-  void (*begin_quick_connect)(void* self, uint8_t far) = nullptr;
+  void (*begin_quick_connect)(void* self, const v8::Result& v8) = nullptr;
 };
 
 struct Modulation {

@@ -16,19 +16,16 @@ int centre_hz(Channel channel) {
 
 }  // namespace
 
-FskReceiver::FskReceiver(Channel channel)
+FskDiscriminator::FskDiscriminator(Channel channel)
     : converter_(centre_hz(channel), [](int k) { return lowpass_tap(k, 3 * kTaps, kCutoffHz); }) {}
 
-bool FskReceiver::put(float x, Octet* octet) {
+bool FskDiscriminator::put(float x) {
   Complex y;
-  return converter_.put(x, &y) && put_baseband(y, octet);
-}
-
-bool FskReceiver::put_baseband(Complex y, Octet* octet) {
+  if (!converter_.put(x, &y)) return false;
   history_[at_] = history_[at_ + kBit] = y;
   at_ = at_ + 1 == kBit ? 0 : at_ + 1;
 
-  // Energy at -100 Hz (one) and at +100 Hz (zero) over the newest bit length.
+  // Energy at -100 Hz (one) and at +100 Hz (zero).
   Complex one, zero;
   float energy = 0;
   for (int k = 0; k < kBit; ++k) {
@@ -39,12 +36,19 @@ bool FskReceiver::put_baseband(Complex y, Octet* octet) {
     energy += norm(v);
   }
   const float e1 = norm(one), e0 = norm(zero);
-  const float before = contrast_;
   contrast_ = e1 + e0 > 0 ? (e1 - e0) / (e1 + e0) : 0;
+  energy_ = energy;
+  return true;
+}
+
+bool FskReceiver::put(float x, Octet* octet) {
+  const float before = discriminator_.contrast();
+  if (!discriminator_.put(x)) return false;
+  const float contrast = discriminator_.contrast();
 
   if (clock_ < 0) {
     if (rest_ < 60000 * kBit) ++rest_;
-    if (before > 0 && contrast_ <= 0) {  // half a start bit has passed
+    if (before > 0 && contrast <= 0) {  // half a start bit has passed
       clock_ = kBit / 2;
       value_ = 0;
       clarity_ = peak_ = 0;
@@ -54,15 +58,15 @@ bool FskReceiver::put_baseband(Complex y, Octet* octet) {
   }
   if (++clock_ % kBit != 0) return false;
   const int bit = clock_ / kBit - 1;  // 0 is the start bit, 9 the stop bit
-  const bool is_one = contrast_ > 0;
-  clarity_ += (is_one ? contrast_ : -contrast_) * 0.1f;
-  peak_ += square_root(energy / kBit) * 0.1f;
+  const bool is_one = contrast > 0;
+  clarity_ += (is_one ? contrast : -contrast) * 0.1f;
+  peak_ += square_root(discriminator_.energy() / kBit) * 0.1f;
   if (bit == 0 && is_one) {
     clock_ = -1;  // a glitch
     rest_ += kBit / 2;
     return false;
   }
-  if (bit >= 1 && bit <= 8) contrasts_[bit - 1] = contrast_;
+  if (bit >= 1 && bit <= 8) contrasts_[bit - 1] = contrast;
   if (bit >= 1 && bit <= 8 && is_one) value_ = static_cast<uint8_t>(value_ | 1 << (bit - 1));
   if (bit < 9) return false;
   clock_ = -1;
@@ -76,6 +80,25 @@ bool FskReceiver::put_baseband(Complex y, Octet* octet) {
   }
   *octet = {value_, ones_before_, peak_, clarity_, {}};
   for (int k = 0; k < 8; ++k) octet->contrast[k] = contrasts_[k];
+  return true;
+}
+
+// The contrast changes its sign half a bit after an edge, and is largest half a bit later.
+bool FskBitReceiver::put(float x) {
+  constexpr int kBit = FskDiscriminator::kBit;
+  constexpr int kLongestRun = 7 * kBit;  // a frame has six ones at most between two zeros: the clock is unknown
+  if (!discriminator_.put(x)) return false;
+  const bool one = discriminator_.contrast() > 0;
+  if (since_edge_ <= kLongestRun) ++since_edge_;
+  clock_ = clock_ + 1 == kBit ? 0 : clock_ + 1;
+  if (one != one_) {
+    one_ = one;
+    const int late = clock_ < kBit / 2 ? clock_ : clock_ - kBit;
+    clock_ = since_edge_ > kLongestRun ? 0 : (clock_ - late / 2 + kBit) % kBit;
+    since_edge_ = 0;
+  }
+  if (clock_ != kBit / 2) return false;
+  bit_ = one ? 1 : 0;
   return true;
 }
 

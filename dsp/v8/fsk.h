@@ -6,6 +6,7 @@
 // The receiver mixes its channel down and compares, over one bit, the energy at the two frequencies. It reads
 // start-stop octets: a falling edge sets the clock for the next ten bits, so no timing has to be recovered and +-2 % of
 // clock difference does no harm. It needs no carrier detector: an octet carries its level and how clear its bits were.
+// The messages of V.8 bis have no start bits: their receiver follows the edges with a bit clock.
 #pragma once
 
 #include <stdint.h>
@@ -30,10 +31,34 @@ struct Octet {
   float contrast[8];     ///< of each bit, -1 (zero) to 1 (one); repetitions are combined by their sums
 };
 
+/// Compares the energy at the two frequencies of a channel, over the newest bit length.
+class FskDiscriminator {
+ public:
+  static constexpr int kBit = 16;  ///< outputs per bit, 4800 a second
+
+  explicit FskDiscriminator(Channel channel);
+
+  /// One sample at 8000 Hz.  @return whether there is a new output: contrast() and energy().  Real-time: yes.
+  bool put(float x);
+  /// +1 if all energy is at the one, -1 if at the zero.
+  float contrast() const { return contrast_; }
+  /// Sum of the squared amplitudes of kBit outputs.
+  float energy() const { return energy_; }
+
+ private:
+  static constexpr int kTaps = 112;
+
+  Downconverter<kTaps> converter_;
+  Complex history_[2 * kBit]{};
+  int at_ = 0;
+  float contrast_ = 0;
+  float energy_ = 0;
+};
+
 /// Reads octets from one channel of the line. It sends nothing, so it may run in parallel with any other receiver.
 class FskReceiver {
  public:
-  explicit FskReceiver(Channel channel);
+  explicit FskReceiver(Channel channel) : discriminator_(channel) {}
 
   /// One sample at 8000 Hz. @return whether `octet` is new: its stop bit arrived, whose middle was kDelaySamples ago.
   /// Framing errors and silence give no octets. Noise gives some, so a reader requires a synchronization octet and
@@ -47,23 +72,34 @@ class FskReceiver {
   static constexpr int kDelaySamples = 57 + 13;
 
  private:
-  static constexpr int kTaps = 112;
-  static constexpr int kBit = 16;  // samples of 4800 Hz
+  static constexpr int kBit = FskDiscriminator::kBit;
 
-  bool put_baseband(Complex y, Octet* octet);
-
-  Downconverter<kTaps> converter_;
-  Complex history_[2 * kBit]{};
-  int at_ = 0;
-  float contrast_ = 0;  // for the last bit length: +1 if all energy is at the one, -1 if at the zero
-  int rest_ = 0;        // samples since the last stop bit or framing error
-  int clock_ = -1;      // samples since the start edge; -1: idle
+  FskDiscriminator discriminator_;
+  int rest_ = 0;    // samples since the last stop bit or framing error
+  int clock_ = -1;  // samples since the start edge; -1: idle
   uint8_t value_ = 0;
   uint16_t ones_before_ = 0;
   float clarity_ = 0;
   float contrasts_[8]{};
   uint32_t framing_errors_ = 0;
   float peak_ = 0;
+};
+
+/// Reads bits without start bits from one channel of the line.
+class FskBitReceiver {
+ public:
+  explicit FskBitReceiver(Channel channel) : discriminator_(channel) {}
+
+  /// One sample at 8000 Hz.  @return whether bit() is new, 300 times a second. Noise gives bits, too.  Real-time: yes.
+  bool put(float x);
+  int bit() const { return bit_; }
+
+ private:
+  FskDiscriminator discriminator_;
+  bool one_ = false;
+  int clock_ = 0;       // 0 when an edge shows; a bit is read half a bit later
+  int since_edge_ = 0;  // outputs
+  int bit_ = 0;
 };
 
 /// Continuous-phase modulator. A callable `int next_bit()` gives each bit when its time begins.

@@ -18,9 +18,24 @@ constexpr int kCmGone = seconds(2);         // no octet for this time: CJ was lo
 constexpr int kCjOctet = seconds(0.06);     // a third octet of CJ that has not arrived by then was cut off
 constexpr int kMenuEnd = seconds(0.05);     // 15 bits: another octet of the menu would have arrived after 10
 constexpr int kPreambleOnes = 10;
-constexpr int kLeastPreamble = 3;   // received idle bits: there are none between the octets of a menu
-constexpr int kQuickCopies = 2;     // V.92, Tables 2, 4, 11, 13
-constexpr int kCombinedCopies = 3;  // fewer copies have no majority
+constexpr int kLeastPreamble = 3;       // received idle bits: there are none between the octets of a menu
+constexpr int kQuickCopies = 2;         // V.92, Tables 2, 4, 11, 13
+constexpr float kAnsAfterQc2Ms = 3000;  // the far end's ANSpcm is ANS, too; V.92 9.2.1.2, 9.2.2.2
+constexpr int kCombinedCopies = 3;      // fewer copies have no majority
+
+V8::Step first_step(const Config& c) {
+  if (c.role == OH_PUMP_CALL) return V8::Step::kListen;
+  return c.quick.understands_message != nullptr && c.quick.begins_with_cre ? V8::Step::kV8bis : V8::Step::kBefore;
+}
+
+v8bis::ExchangeConfig exchange_config(const Config& c) {
+  v8bis::ExchangeConfig e;
+  e.calls = c.role == OH_PUMP_CALL;
+  memcpy(e.message, c.quick.message, sizeof e.message);
+  e.understands = c.quick.understands_message;
+  e.tx_level_dbm0 = c.tx_level_dbm0;
+  return e;
+}
 
 }  // namespace
 
@@ -37,10 +52,11 @@ Config data_call(const oh_pump_config& pump, uint16_t modulations) {
 
 V8::V8(const Config& config)
     : config_(config),
-      step_(config.role == OH_PUMP_CALL ? Step::kListen : Step::kBefore),
+      step_(first_step(config)),
       receiver_(config.role == OH_PUMP_CALL ? Channel::kHigh : Channel::kLow),
       modulator_(config.role == OH_PUMP_CALL ? Channel::kLow : Channel::kHigh, config.tx_level_dbm0),
-      ansam_(config.tx_level_dbm0, config.reversals) {}
+      ansam_(config.tx_level_dbm0, config.reversals),
+      v8bis_(exchange_config(config)) {}
 
 void V8::enter(Step step) {
   step_ = step;
@@ -100,7 +116,7 @@ float V8::process(float rx) {
   if (step_ == Step::kSilence) {
     if (age() >= kSilence) leave(end_);
   } else if (step_ != Step::kEnd) {
-    tx = call ? caller_step(rx) : answerer_step();
+    tx = call ? caller_step(rx) : answerer_step(rx);
   }
   ++now_;
   return tx;
@@ -110,9 +126,15 @@ float V8::caller_step(float rx) {
   switch (step_) {
     case Step::kListen:
       answer_tone_.put(rx);
+      if (config_.quick.understands_message != nullptr) {
+        const float tx = v8bis_.process(rx);
+        if (follow_v8bis()) return 0;
+        if (v8bis_.sends()) return tx;
+      }
       if (answer_tone_.tone() == AnswerTone::kAnsam) {
         enter(Step::kTe);
-      } else if (answer_tone_.tone() == AnswerTone::kAns) {
+      } else if (answer_tone_.tone() == AnswerTone::kAns &&
+                 (!v8bis_.has_sent() || answer_tone_.detector().steady_ms() >= kAnsAfterQc2Ms)) {
         leave(State::kAnswerTone);
       } else if (config_.call_indicator && answer_tone_.tone() == AnswerTone::kNone) {
         return ci();
@@ -158,8 +180,13 @@ float V8::menu_step() {
   return tx;
 }
 
-float V8::answerer_step() {
+float V8::answerer_step(float rx) {
   switch (step_) {
+    case Step::kV8bis: {
+      const float tx = v8bis_.process(rx);
+      if (!follow_v8bis() && v8bis_.state() == v8bis::ExchangeState::kAlone) enter(Step::kAnsam);
+      return tx;
+    }
     case Step::kBefore:
       if (age() + 1 >= config_.silence_before_ansam) enter(Step::kAnsam);
       return 0;
@@ -208,6 +235,15 @@ float V8::ci() {
     modulator_.restart();
   }
   return next_sample();
+}
+
+// @return whether both ends have agreed on Quick Connect by V.8 bis
+bool V8::follow_v8bis() {
+  if (v8bis_.state() != v8bis::ExchangeState::kAgreed) return false;
+  memcpy(result_.quick, v8bis_.far(), sizeof result_.quick);
+  result_.by_v8bis = true;
+  leave(State::kShortPhase1);
+  return true;
 }
 
 // Octets of CM (received by the answerer) or JM (by the caller), and of CJ.
@@ -288,9 +324,9 @@ bool V8::take_quick(const Octet& octet) {
   }
   if (!in_quick_) return false;
   in_quick_ = false;
-  const bool same = quick_copies_ > 0 && octet.value == result_.quick;
+  const bool same = quick_copies_ > 0 && octet.value == result_.quick[0];
   if (!config_.quick.understands(octet.value)) return true;
-  result_.quick = octet.value;
+  result_.quick[0] = octet.value;
   quick_copies_ = same ? quick_copies_ + 1 : 1;
   return true;
 }

@@ -18,6 +18,10 @@
 //    call    .. listens .. | silence Te | QC QC  CM  CM ..|
 //    answer  silence | ANSam .................| QCA QCA |
 //
+// Before ANSam, the same agreement is possible by V.8 bis (v8bis_exchange.h): CRe of the answerer, QC2 and QCA2. A
+// caller listens for CRe while it waits for ANSam. An answerer begins with CRe if it is told to, and sends ANSam if no
+// QC2 came.
+//
 // One object is one end. Time is the number of samples: 8000 a second. Samples are int16 units; process() is real-time
 // safe. Passive listeners use only fsk.h and answer_tone.h.
 #pragma once
@@ -27,15 +31,21 @@
 #include "dsp/v8/answer_tone.h"
 #include "dsp/v8/fsk.h"
 #include "dsp/v8/menu.h"
+#include "dsp/v8/v8bis_exchange.h"
 #include "offhook/pump.h"
 
 namespace offhook::v8 {
 
 /// The octets of V.92's Quick Connect that an end sends and accepts, one for each direction.
 struct QuickConnect {
+  static constexpr size_t kMessage = v8bis::ExchangeConfig::kOctets;
   uint8_t sync = 0;                            ///< for both; 0: no Quick Connect
   uint8_t octet = 0;                           ///< the caller's QC1, the answerer's QCA1
   bool (*understands)(uint8_t far) = nullptr;  ///< the other's
+  // The same by V.8 bis; null: not by V.8 bis.
+  uint8_t message[kMessage] = {};  ///< the caller's QC2, the answerer's QCA2
+  bool (*understands_message)(const uint8_t* far, int n) = nullptr;
+  bool begins_with_cre = false;  ///< answerer
 };
 
 struct Config {
@@ -64,16 +74,17 @@ enum class State : uint8_t {
   kDone,        ///< both agree: result(). The next sample is the first of the modulation's own procedure
   kAnswerTone,  ///< caller: plain ANS, so the far end has no V.8. Answerer: no CM in response to ANSam, and the 75 ms
                 ///< of silence are over. Continue with V.32bis Annex A
-  kShortPhase1  ///< the caller has received result().quick and is silent, or the answerer's octet was sent
+  kShortPhase1  ///< the caller has received result().quick and is silent, or the answerer's own was sent
 };
 
 struct Result {
-  uint16_t modulation = 0;  ///< one of Modulation, or 0 if none is common
-  Menu far;                 ///< CM for the answerer, JM for the caller
-  Menu joint;               ///< JM
-  uint8_t quick = 0;        ///< of kShortPhase1: the far end's octet
-  bool cj_lost = false;     ///< answerer: continued without CJ, because the caller had begun the next signal or CM had
-                            ///< ended long before (8.2.3)
+  uint16_t modulation = 0;                     ///< one of Modulation, or 0 if none is common
+  Menu far;                                    ///< CM for the answerer, JM for the caller
+  Menu joint;                                  ///< JM
+  uint8_t quick[QuickConnect::kMessage] = {};  ///< of kShortPhase1: the far end's octet, or its message
+  bool by_v8bis = false;                       ///< of kShortPhase1: it is a message
+  bool cj_lost = false;  ///< answerer: continued without CJ, because the caller had begun the next signal or CM had
+                         ///< ended long before (8.2.3)
 };
 
 class V8 {
@@ -92,7 +103,8 @@ class V8 {
 
   /// The current step, for logs and tests.
   enum class Step : uint8_t {
-    kListen,   ///< caller: waits for the answer, sending CI or nothing
+    kV8bis,    ///< answerer: V.8 bis before ANSam
+    kListen,   ///< caller: waits for the answer, sending CI, QC2 or nothing
     kTe,       ///< caller: silence before CM
     kQc,       ///< caller: QC before CM
     kCm,       ///< caller
@@ -115,6 +127,7 @@ class V8 {
   void take_answer_menu(int modulation_octets);
   bool take_quick(const Octet& octet);
   void load_quick();
+  bool follow_v8bis();
   void take_menu();
   bool second_copy_complete() const;
   void load(uint8_t sync, const Menu& menu, int min_modulation_octets);
@@ -125,7 +138,7 @@ class V8 {
   }
   float caller_step(float rx);
   float menu_step();
-  float answerer_step();
+  float answerer_step(float rx);
   float next_sample() {
     return modulator_.next([this] { return next_bit(); });
   }
@@ -145,6 +158,7 @@ class V8 {
   FskModulator modulator_;
   AnswerToneDetector answer_tone_;  // caller
   AnsamGenerator ansam_;            // answerer
+  v8bis::Exchange v8bis_;
 
   // Sending: ten ones, sync and octets, repeatedly.
   uint8_t tx_[kMaxMenuOctets + 1]{};

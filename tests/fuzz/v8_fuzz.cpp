@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // V.8 on arbitrary octets and on arbitrary sound. A menu that was read encodes to octets that read the same; both roles
-// and their receivers take any samples, clipped and truncated, without leaving their states.
+// and their receivers take any samples, clipped and truncated, without leaving their states. So does the exchange of
+// messages by V.8 bis, which takes the octets as bits of V.21.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -48,8 +49,7 @@ struct Machine {
 // Octets become V.21 of the far end, so that the procedure gets past its menu: two copies, which is enough to decide,
 // and an eighth of a second. The remaining input becomes samples. One in eight inputs continues for 1.5 seconds.
 void check_machine(const uint8_t* data, size_t size, oh_pump_role role, bool goes_on) {
-  static const Machine kCaller(OH_PUMP_CALL), kAnswerer(OH_PUMP_ANSWER);
-  Machine m = role == OH_PUMP_CALL ? kCaller : kAnswerer;
+  Machine m(role);
   const size_t menu_octets = size < 8 ? size : 8;
   const size_t cycle_bits = 10 * (menu_octets + 2);
   const int sound_from = static_cast<int>(2 * cycle_bits) * 8000 / 300 + (goes_on ? 12000 : 1000);
@@ -69,6 +69,28 @@ void check_machine(const uint8_t* data, size_t size, oh_pump_role role, bool goe
   }
 }
 
+// After CRe, or during it, the octets of the far end as a bit stream: flags, frames, aborts.
+void check_exchange(const uint8_t* data, size_t size, bool calls) {
+  offhook::v8bis::ExchangeConfig config;
+  config.calls = calls;
+  config.understands = [](const uint8_t* far, int n) { return n == 2 && (far[0] & 15) == 13; };
+  offhook::v8bis::Exchange exchange(config);
+  offhook::v8bis::SignalGenerator cre(offhook::v8bis::Signal::kCre, -12);
+  FskModulator far(calls ? Channel::kLow : Channel::kHigh, -20);
+  size_t bit = 0;
+  for (int n = 0; n < 16000 && bit < 8 * size; ++n) {
+    const bool signal = calls ? n < 1600 : n < 4000;
+    const float x = signal ? calls ? cre.next() : 0 : far.next([&] {
+      const int b = data[bit / 8] >> bit % 8 & 1;
+      bit = bit + 1;
+      return bit > 8 * size ? 1 : b;
+    });
+    const float tx = exchange.process(x);
+    if (!(tx >= -32768 && tx <= 32767)) abort();
+    if ((exchange.state() == offhook::v8bis::ExchangeState::kAgreed) && (exchange.far()[0] & 15) != 13) abort();
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -76,6 +98,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const uint8_t choice = data[0];
   ++data, --size;
   if (size <= kMaxMenuOctets) check_menu(data, static_cast<int>(size));
+  if (choice & 4) check_exchange(data, size, (choice & 2) == 0);
   if (choice & 1) check_machine(data, size, choice & 2 ? OH_PUMP_ANSWER : OH_PUMP_CALL, choice >> 5 == 0);
   return 0;
 }

@@ -78,23 +78,28 @@ class Modem {
   bool quick_connect(const oh_v90_profile& profile, uint32_t phases) {
     const bool rate = profile.upstream_symbol_rate >= 3 && profile.upstream_symbol_rate <= 5;
     const bool qts = is_digital() || (profile.u_qts != 0 && uqts_not_above(profile.u_qts) == profile.u_qts);
-    const bool some = phases != 0 && (phases & ~kShortPhases) == 0;
+    const bool some = (phases & kShortPhases) != 0 && (phases & ~(kShortPhases | kByV8bis)) == 0;
     if (!rate || !qts || !some || stage_ != Stage::kV8 || samples_ != 0) return false;
     profile_ = profile;
     phases_ = phases;
-    short_phase2_after_v8_ = phases == kShortPhase2;
-    if ((phases & kShortPhase1) != 0) renew(v8_, with_quick_connect(v8_config_, false));
+    short_phase2_after_v8_ = (phases & kShortPhases) == kShortPhase2;
+    if ((phases & kShortPhase1) != 0) renew(v8_, with_v8bis(with_quick_connect(v8_config_, false)));
     return true;
   }
   /// For an owner that runs V.8.
   v8::QuickConnect quick_connect_octets() const {
     const bool prepared = profile_.upstream_symbol_rate != 0 && (phases_ & kShortPhase1) != 0;
-    return prepared ? with_quick_connect(v8_config_, false).quick : v8::QuickConnect{};
+    return prepared ? with_v8bis(with_quick_connect(v8_config_, false)).quick : v8::QuickConnect{};
   }
-  /// QC and QCA have been exchanged. @param octet  the far end's
-  void begin_quick(uint8_t octet) {
+  /// QC and QCA have been exchanged. @param v8  has the far end's
+  void begin_quick(const v8::Result& v8) {
     QuickConnect far{};
-    decode_qc1(octet, &far);
+    if (v8.by_v8bis) {
+      decode_qc2(v8.quick, sizeof v8.quick, &far);
+    } else {
+      decode_qc1(v8.quick[0], &far);
+    }
+    by_v8bis_ = v8.by_v8bis;
     waiting_ = clearing_ = false;
     if (!far.digital && far.uqts == 0) {  // "cleardown from on-hold", 9.10.2.1
       stage_ = Stage::kReleased;
@@ -103,6 +108,7 @@ class Modem {
     ShortPhase1Config s;
     s.digital = is_digital();
     s.calls = v8_config_.role == OH_PUMP_CALL;
+    s.knows_ansam = !by_v8bis_;
     s.law = phase2_config_.digital.a_law ? Law::kA : Law::kMu;
     s.uqts = far.uqts;
     s.anspcm_dbm0 = anspcm_level();
@@ -206,7 +212,7 @@ class Modem {
   }
   void follow_v8() {
     if (v8_.state() == v8::State::kRunning) return;
-    if (v8_.state() == v8::State::kShortPhase1) return begin_quick(v8_.result().quick);
+    if (v8_.state() == v8::State::kShortPhase1) return begin_quick(v8_.result());
     v8::show_menus(observer_, v8_config_.role, v8_);
     const bool done = v8_.state() == v8::State::kDone;
     const bool calls = v8_config_.role == OH_PUMP_CALL;
@@ -437,11 +443,29 @@ class Modem {
                                        : (calls ? is_from<true, true> : is_from<false, true>);
     return v;
   }
+  /// The same in V.8 bis, for a call that has just been answered.
+  v8::Config with_v8bis(v8::Config v) const {
+    constexpr int kRevision = 2;  // of 11/2000; Table 3, note
+    const bool calls = v.role == OH_PUMP_CALL;
+    QuickConnect own{};
+    decode_qc1(v.quick.octet, &own);
+    encode_qc2(own, kRevision, v.quick.message);
+    v.quick.understands_message = is_digital() ? (calls ? is_message_from<true, false> : is_message_from<false, false>)
+                                               : (calls ? is_message_from<true, true> : is_message_from<false, true>);
+    v.quick.begins_with_cre = (phases_ & kByV8bis) != 0;
+    return v;
+  }
   int16_t anspcm_level() const { return v90::anspcm_level(config_.tx_level_dbm0); }
   template <bool kAcknowledges, bool kDigital>
   static bool is_from(uint8_t octet) {
     QuickConnect qc{};
     return decode_qc1(octet, &qc) && qc.acknowledge == kAcknowledges && qc.digital == kDigital &&
+           (kDigital || qc.uqts != 0);
+  }
+  template <bool kAcknowledges, bool kDigital>
+  static bool is_message_from(const uint8_t* octets, int n) {
+    QuickConnect qc{};
+    return decode_qc2(octets, n, &qc) && qc.acknowledge == kAcknowledges && qc.digital == kDigital &&
            (kDigital || qc.uqts != 0);
   }
   static bool is_qc_or_clear(uint8_t octet) {
@@ -489,10 +513,13 @@ class Modem {
     if (state != v34::Phase2::State::kInfo0 && state != v34::Phase2::State::kInfo0Again) quick_until_ = 0;
     return quick_until_ != 0 && samples_ > quick_until_;
   }
-  /// The fallback if the far end did not answer: V.8 alone, and the full Phase 2.
+  /// The fallback if the far end did not answer: V.8 alone, and the full Phase 2. After V.8 bis, V.8 may have QC1 and
+  /// QCA1 (9.2.1.2, 9.2.3.3, 9.2.4.3).
   void fall_back_to_v8(oh_pump_role role) {
     v8::Config v = v8_config_;
     v.role = role;
+    if (by_v8bis_) v = with_quick_connect(v, false);
+    by_v8bis_ = false;
     v.silence_before_ansam = 1;
     renew(v8_, v);
     renew_phase2(phase2_config_);
@@ -558,6 +585,7 @@ class Modem {
   bool was_quick_ = false;
   uint32_t phases_ = kShortPhases;  // set of ShortPhase, with a profile
   bool short_phase2_after_v8_ = false;
+  bool by_v8bis_ = false;  // the short Phase 1 was agreed on by QC2 and QCA2
   Hold hold_;
   oh_hold_state hold_state_ = OH_HOLD_NONE;
   bool may_be_hold_ = false;  // the retrain that has begun

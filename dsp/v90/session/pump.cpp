@@ -159,8 +159,8 @@ v8::QuickConnect quick_connect_octets(const void* self) {
   with(self, [&octets](const auto& modem) { octets = modem.quick_connect_octets(); });
   return octets;
 }
-void begin_quick_connect(void* self, uint8_t far) {
-  with(self, [far](auto& modem) { modem.begin_quick(far); });
+void begin_quick_connect(void* self, const v8::Result& v8) {
+  with(self, [&v8](auto& modem) { modem.begin_quick(v8); });
 }
 
 }  // namespace offhook::v90

@@ -12,8 +12,9 @@ constexpr int64_t ms(int64_t t) {
 
 constexpr int64_t kSilence = ms(75);     // 75 +- 5 ms; 9.2.1.3, 9.2.2.1, 9.2.2.3
 constexpr int64_t kLeastTone = ms(50);   // of TONEq; 9.2.1.3
-constexpr int64_t kNoAnspcm = ms(2000);  // after QCA1a; 9.2.3.3
-constexpr int64_t kNoToneq = ms(2000);   // after QCA1d; 9.2.4.3
+constexpr float kAnspcmMs = 1000;        // if ANSam is not known; 9.2.1.3, 9.2.3.3
+constexpr int64_t kNoAnspcm = ms(2000);  // after QCA1a or QCA2a; 9.2.3.3
+constexpr int64_t kNoToneq = ms(2000);   // after QCA1d or QCA2d; 9.2.4.3
 constexpr int64_t kLongest = ms(4000);   // of ANSpcm of a caller, and of TONEq; the text gives no number
 // A caller's CM continues for a round trip; its ones are at 980 Hz, too: at most fourteen in a row, 47 ms. TONEq lasts
 // until ANSpcm has ended.
@@ -37,9 +38,12 @@ const ShortPhase1::Table& ShortPhase1::transitions() {
       {in(kAnspcm),  kTimeout,   &P::calls,                &P::end_for_call,   kEnded,   "9.2.2.1"},
       {in(kAnspcm),  kTimeout,   nullptr,                  &P::end_for_answer, kEnded,   "9.2.4.3"},
       // the analogue modem
-      {in(kAwait),   kFarAnspcm, nullptr,                  &P::send_tone,      kTone,    "9.2.1.3, 9.2.3.3"},
-      {in(kAwait),   kFarAnsam,  &P::calls,                &P::end_for_call,   kEnded,   "9.2.1.1"},
-      {in(kAwait),   kTimeout,   nullptr,                  &P::end_for_answer, kEnded,   "9.2.3.3"},
+      {in(kAwait),   kFarAnspcm, &P::knows_ansam,          &P::send_tone,      kTone,    "9.2.1.3, 9.2.3.3"},
+      {in(kAwait),   kFarAnspcm, nullptr,                  &P::hear_anspcm,    kHear,    "9.2.1.3, 9.2.3.3"},
+      {in(kHear),    kFarLongAnspcm, nullptr,              &P::send_tone,      kTone,    "9.2.1.3, 9.2.3.3"},
+      {in(kAwait, kHear), kFarAnsam, &P::calls,            &P::end_for_call,   kEnded,   "9.2.1.1, 9.2.1.2"},
+      {in(kHear),    kTimeout,   &P::calls,                &P::end_for_call,   kEnded,   "9.2.1.3"},
+      {in(kAwait, kHear), kTimeout, nullptr,               &P::end_for_answer, kEnded,   "9.2.3.3"},
       {in(kTone),    kFarQuiet,  &P::tone_was_long_enough, &P::be_silent,      kSilence, "9.2.1.3, 9.2.3.3"},
       {in(kTone),    kTimeout,   &P::calls,                &P::end_for_call,   kEnded,   "9.2.1.3"},
       {in(kTone),    kTimeout,   nullptr,                  &P::end_for_answer, kEnded,   "9.2.3.3"},
@@ -76,6 +80,10 @@ void ShortPhase1::send_anspcm() {
   toneq_.reset();
 }
 
+void ShortPhase1::hear_anspcm() {
+  deadline_ = now_ + kLongest;
+}
+
 void ShortPhase1::send_tone() {
   deadline_ = now_ + kLongest;
 }
@@ -108,6 +116,7 @@ void ShortPhase1::hear_analogue(float rx) {
   switch (answer_tone_.tone()) {
     case v8::AnswerTone::kAns:
       handle(Event::kFarAnspcm);
+      if (answer_tone_.detector().steady_ms() >= kAnspcmMs) handle(Event::kFarLongAnspcm);
       break;
     case v8::AnswerTone::kAnsam:
       handle(Event::kFarAnsam);

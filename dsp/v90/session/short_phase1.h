@@ -6,8 +6,9 @@
 //    analogue  .............................. TONEq ..... | 75 ms |  Phase 2
 //    digital   75 ms | QTS QTS' | ANSpcm ..............| 75 ms |  Phase 2
 //
-// The analogue modem answers ANSpcm as soon as it recognises it: it has heard a second of ANSam before QC, or sent it.
-// A signal without an answer leads to V.8 (9.2.3.3, 9.2.4.3). The procedure is a table, transitions(), like the others.
+// The analogue modem answers ANSpcm as soon as it recognises it if it has heard a second of ANSam before QC, or sent
+// it. After V.8 bis it answers after a second. A signal without an answer leads to V.8 (9.2.3.3, 9.2.4.3). The
+// procedure is a table, transitions(), like the others.
 //
 // Samples are int16 units at 8000 a second; real-time safe.
 #pragma once
@@ -29,6 +30,7 @@ struct ShortPhase1Config {
   uint8_t uqts = 0;            ///< digital: Ucode that the far end's QC or QCA requests
   int16_t anspcm_dbm0 = -120;  ///< digital, tenths: as in the own QC or QCA
   float tx_level_dbm0 = -12;   ///< analogue: of TONEq
+  bool knows_ansam = true;     ///< analogue: ANSam was heard or sent before; false: QC2 and QCA2
 };
 
 enum class ShortPhase1State : uint8_t {
@@ -36,17 +38,19 @@ enum class ShortPhase1State : uint8_t {
   kQts,      ///< digital
   kAnspcm,   ///< digital: TONEq is awaited
   kAwait,    ///< analogue: silence; ANSpcm is awaited
+  kHear,     ///< analogue: silence; ANSpcm is heard
   kTone,     ///< analogue: TONEq, until ANSpcm has ended
   kSilence,  ///< before Phase 2, whose receivers have to listen already (9.4.1.1.1, 9.4.2.1.1)
   kEnded     ///< see outcome()
 };
 
 enum class ShortPhase1Event : uint8_t {
-  kFarTone,    ///< every sample, TONEq having lasted for as long as it must
-  kFarAnspcm,  ///< every sample, an answer tone without modulation being heard
-  kFarAnsam,   ///< every sample
-  kFarQuiet,   ///< every sample, no answer tone being heard
-  kSentQts,    ///< with QTS-bar
+  kFarTone,        ///< every sample, TONEq having lasted for as long as it must
+  kFarAnspcm,      ///< every sample, an answer tone without modulation being heard
+  kFarLongAnspcm,  ///< every sample, ANSpcm being heard for a second
+  kFarAnsam,       ///< every sample
+  kFarQuiet,       ///< every sample, no answer tone being heard
+  kSentQts,        ///< with QTS-bar
   kWaitOver,
   kTimeout
 };
@@ -79,9 +83,11 @@ class ShortPhase1 : public TableProcedure<ShortPhase1, ShortPhase1State, ShortPh
  private:
   bool calls() const { return config_.calls; }
   bool tone_was_long_enough() const;
+  bool knows_ansam() const { return config_.knows_ansam; }
 
   void send_qts();
   void send_anspcm();
+  void hear_anspcm();
   void send_tone();
   void be_silent();
   void end_for_phase2() { outcome_ = Outcome::kPhase2; }

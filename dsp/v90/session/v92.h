@@ -15,7 +15,9 @@ namespace offhook::v90 {
 /// Bits of a set. Each of them is used only if the far end agrees.
 enum ShortPhase : uint32_t {
   kShortPhase1 = 1,  ///< QC and QCA in place of V.8's menus; 9.2
-  kShortPhase2 = 2   ///< Phase 2 without probing; 9.4. It has V.34's upstream
+  kShortPhase2 = 2,  ///< Phase 2 without probing; 9.4. It has V.34's upstream
+  kByV8bis = 4       ///< answerer, with kShortPhase1: V.8 bis first, so that they may be QC2 and QCA2. A caller always
+                     ///< answers V.8 bis by QC2
 };
 inline constexpr uint32_t kShortPhases = kShortPhase1 | kShortPhase2;
 
@@ -25,7 +27,7 @@ int allow_pcm_upstream(void* self);
 int prepare_quick_connect(void* self, const oh_v90_profile* profile, uint32_t phases);
 /// The octets of V.8 for an owner that runs V.8 itself; sync is 0 if the short Phase 1 was not prepared.
 v8::QuickConnect quick_connect_octets(const void* self);
-/// That owner's V.8 ended with kShortPhase1: the next sample belongs to the short Phase 1. @param far v8::Result::quick
-void begin_quick_connect(void* self, uint8_t far);
+/// That owner's V.8 ended with kShortPhase1: the next sample belongs to the short Phase 1.
+void begin_quick_connect(void* self, const v8::Result& v8);
 
 }  // namespace offhook::v90

@@ -63,8 +63,8 @@ TEST(V8QuickConnect, TheOctetsOfBothComeAndEndV8) {
       c.run(20, [&] { return c.ended(); });
       ASSERT_EQ(c.call.state(), State::kShortPhase1) << delay;
       ASSERT_EQ(c.answer.state(), State::kShortPhase1);
-      EXPECT_EQ(c.call.result().quick, kQca);
-      EXPECT_EQ(c.answer.result().quick, kQc);
+      EXPECT_EQ(c.call.result().quick[0], kQca);
+      EXPECT_EQ(c.answer.result().quick[0], kQc);
     }
   }
 }
@@ -100,6 +100,23 @@ TEST(V8QuickConnect, AnEndWithoutItIsMetByV8) {
     EXPECT_EQ(c.call.state(), State::kDone);
     EXPECT_EQ(c.answer.state(), State::kDone);
     EXPECT_EQ(c.call.result().modulation, kV34);
+  }
+}
+
+// V.92 9.2.1.2, 9.2.2.2: "If ANS is detected for 3 s after sending QC2a". ANSpcm is ANS, too, and lasts 2 s.
+TEST(V8QuickConnect, AnsEndsV8ThreeSecondsAfterQc2) {
+  for (const bool cre_first : {true, false}) {
+    Config c = config(OH_PUMP_CALL, true);
+    c.quick.understands_message = [](const uint8_t*, int) { return true; };
+    V8 caller(c);
+    v8bis::SignalGenerator cre(v8bis::Signal::kCre, -12);
+    Oscillator ans(kAnswerToneHz);
+    int n = 0;
+    for (; n < 4000; ++n) caller.process(cre_first ? cre.next() : 0);
+    const int begin = n;
+    while (caller.state() == State::kRunning && n < 10 * 8000) caller.process(2000 * ans.next().re), ++n;
+    EXPECT_EQ(caller.state(), State::kAnswerTone);
+    EXPECT_NEAR(static_cast<double>(n - begin) / 8, cre_first ? 3000 : 420, 30);
   }
 }
 

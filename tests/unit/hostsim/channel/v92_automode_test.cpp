@@ -117,6 +117,25 @@ TEST_P(V92Automode, QuickConnectIsSoonerWithEachOfTheShortPhases) {
   }
 }
 
+// The answerer begins with CRe; a caller that does not know the line waits for ANSam.
+TEST_P(V92Automode, QuickConnectByV8bisIsSooner) {
+  AutomodeCall first(GetParam(), {}, {});
+  const double full_s = first.connect(40);
+  ASSERT_GT(full_s, 0);
+  const uint32_t answers = v90::kShortPhases | v90::kByV8bis;
+  const Choices a = first.after(first.analogue(), GetParam() ? v90::kShortPhases : answers);
+  const Choices d = first.after(first.digital(), GetParam() ? answers : v90::kShortPhases);
+  AutomodeCall again(GetParam(), a, d);
+  ASSERT_TRUE(again.prepared(0) && again.prepared(1));
+  const double short_s = again.connect(40);
+  ASSERT_GT(short_s, 0);
+  EXPECT_LT(short_s, full_s - 0.2);
+  EXPECT_TRUE(again.was_quick());
+  AutomodeCall alone(GetParam(), GetParam() ? Choices{} : a, GetParam() ? d : Choices{});
+  ASSERT_GT(alone.connect(40), 0);
+  EXPECT_FALSE(alone.was_quick());
+}
+
 TEST_P(V92Automode, AFarEndThatDoesNotKnowTheLineHasAFullStartUp) {
   AutomodeCall first(GetParam(), {}, {});
   ASSERT_GT(first.connect(40), 0);

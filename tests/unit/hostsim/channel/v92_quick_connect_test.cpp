@@ -71,6 +71,64 @@ TEST_P(V92QuickConnect, ConnectsSoonerThanTheCallBefore) {
   again.expect_data();
 }
 
+// Figures 5 and 6: QC2 and QCA2.
+TEST_P(V92QuickConnect, ByV8bisConnectsSoonerThanByV8) {
+  double first_s = 0;
+  V90Call::Options o = after_a_call(call_from_v8_on(GetParam()), &first_s);
+  o.answers_by_v8bis = true;
+  Call again(o);
+  const double seconds = again.connect();
+  ASSERT_GT(seconds, 0);
+  EXPECT_TRUE(again.was_quick());
+  EXPECT_LT(seconds, first_s - 1.5);
+  std::printf("data after %.2f s by V.8, after %.2f s by Quick Connect in V.8 bis\n", first_s, seconds);
+  EXPECT_EQ(again.call.analogue_status().retrains + again.call.digital_status().retrains, 0u);
+  EXPECT_EQ(again.call.analogue_status().rx_bit_rate, 56'000u);
+  EXPECT_EQ(again.call.digital_status().rx_bit_rate, 33'600u);
+  again.expect_data();
+}
+
+TEST_P(V92QuickConnect, ByV8bisWorksOverLinesThatDiffer) {
+  for (const LineOfV92& line : kLinesOfV92) {
+    SCOPED_TRACE(line.name);
+    V90Call::Options o = call_from_v8_on(GetParam());
+    line.make(o.trunk);
+    o = after_a_call(o);
+    o.answers_by_v8bis = true;
+    Call again(o);
+    ASSERT_GT(again.connect(), 0);
+    EXPECT_TRUE(again.was_quick());
+  }
+}
+
+// 9.2.3.2, 9.2.4.2: three seconds after CRe, ANSam; the caller does not know V.8 bis.
+TEST_P(V92QuickConnect, ByV8bisAFarEndWithoutItIsMetByV8) {
+  V90Call::Options o = after_a_call(call_from_v8_on(GetParam()));
+  o.answers_by_v8bis = true;
+  (GetParam() ? o.analogue_profile : o.digital_profile).reset();
+  Call call(o);
+  ASSERT_GT(call.connect(), 0);
+  EXPECT_FALSE(call.was_quick());
+  EXPECT_EQ(call.call.analogue_status().retrains, 0u);
+  call.expect_data();
+}
+
+// The line is dead for half a second, at any time: in the end there is data mode.
+TEST_P(V92QuickConnect, ByV8bisWhatIsLostEndsInDataAllTheSame) {
+  V90Call::Options both = after_a_call(call_from_v8_on(GetParam()));
+  both.answers_by_v8bis = true;
+  for (double at = 0.25; at < 3; at += 0.25) {
+    SCOPED_TRACE(at);
+    Call call(both);
+    call.call.run(at);
+    call.call.damage(V90Call::Damage::kSilence);
+    call.call.run(0.5);
+    call.call.damage(V90Call::Damage::kNone);
+    ASSERT_GT(call.connect(60), 0);
+    call.expect_data();
+  }
+}
+
 TEST_P(V92QuickConnect, WorksOverLinesThatDiffer) {
   for (const LineOfV92& line : kLinesOfV92) {
     SCOPED_TRACE(line.name);

@@ -20,14 +20,16 @@ namespace {
 using State = ShortPhase1::State;
 using Outcome = ShortPhase1::Outcome;
 
-ShortPhase1Config config(bool digital, bool calls, Law law = Law::kMu) {
-  return {digital, calls, law, 78, -120, -12};
+ShortPhase1Config config(bool digital, bool calls, Law law = Law::kMu, bool knows_ansam = true) {
+  return {digital, calls, law, 78, -120, -12, knows_ansam};
 }
 
 /// Between the two: 6 dB, a delay, a little noise, each one's echo.
 struct Pair {
-  explicit Pair(bool analogue_calls, Law of = Law::kMu)
-      : analogue(config(false, analogue_calls)), digital(config(true, !analogue_calls, of)), law(of) {}
+  explicit Pair(bool analogue_calls, Law of = Law::kMu, bool knows_ansam = true)
+      : analogue(config(false, analogue_calls, Law::kMu, knows_ansam)),
+        digital(config(true, !analogue_calls, of)),
+        law(of) {}
   void run(
       double seconds, const std::function<bool()>& done = [] { return false; }) {
     for (const auto end = now() + static_cast<size_t>(seconds * 8000); now() < end && !done();) {
@@ -112,6 +114,22 @@ TEST(ShortPhase1, TheAnalogueModemAnswersAnspcmWithToneq) {
   EXPECT_NEAR(static_cast<double>(p.now() - ended) / 8, 75, 5);
 }
 
+// 9.2.1.3, 9.2.3.3: without ANSam before, "when ANSpcm has been detected for 1 s".
+TEST(ShortPhase1, AfterV8bisToneqFollowsASecondOfAnspcm) {
+  for (const bool analogue_calls : {true, false}) {
+    for (const size_t delay : {1u, 80u, 2400u}) {
+      Pair p(analogue_calls, Law::kMu, false);
+      p.delay = delay;
+      p.run(5, [&] { return p.analogue.state() == State::kTone; });
+      const double anspcm_s = 0.075 + static_cast<double>(kQtsSymbols + kQtsBarSymbols + delay) / 8000;
+      EXPECT_NEAR(static_cast<double>(p.now()) / 8000 - anspcm_s, 1, 0.05);
+      p.run(5, [&] { return p.ended(); });
+      EXPECT_EQ(p.analogue.outcome(), Outcome::kPhase2);
+      EXPECT_EQ(p.digital.outcome(), Outcome::kPhase2);
+    }
+  }
+}
+
 TEST(ShortPhase1, WhatIsNotAnsweredEndsInV8) {
   // The digital modem hears no TONEq: 2 s after QCA1d the one that answers sends ANSam, 9.2.4.3.
   for (const bool analogue_calls : {true, false}) {
@@ -160,12 +178,21 @@ TEST(ShortPhase1, NoRowOfTheTableIsUntested) {
       p.run(6, [&] { return p.ended(); });
       taken |= p.taken();
     }
-    // ANSpcm without end.
-    ShortPhase1 analogue(config(false, analogue_calls));
-    for (uint32_t n = 0; n < 8 * 8000; ++n)
-      analogue.process(0.5f * static_cast<float>(linear_of(Law::kMu, anspcm_symbol(Law::kMu, -120, n))));
-    EXPECT_EQ(analogue.outcome(), analogue_calls ? Outcome::kCall : Outcome::kAnswer);
-    taken |= analogue.taken();
+    // ANSpcm without end, or for less than a second.
+    for (const bool knows : {true, false}) {
+      for (const uint32_t lasts : {8u * 8000u, 6400u}) {
+        ShortPhase1 analogue(config(false, analogue_calls, Law::kMu, knows));
+        for (uint32_t n = 0; n < 8 * 8000; ++n) {
+          const float x = static_cast<float>(linear_of(Law::kMu, anspcm_symbol(Law::kMu, -120, n)));
+          analogue.process(n < lasts ? 0.5f * x : 0);
+        }
+        const bool was_answered = knows && lasts == 6400;
+        EXPECT_EQ(analogue.outcome(), was_answered     ? Outcome::kPhase2
+                                      : analogue_calls ? Outcome::kCall
+                                                       : Outcome::kAnswer);
+        taken |= analogue.taken();
+      }
+    }
   }
   ShortPhase1 caller(config(false, true));
   v8::AnsamGenerator ansam(-12, true);
