@@ -41,7 +41,7 @@ inline Quad to_four(const Vector* v) {
 #define OFFHOOK_TARGET
 #include "dsp/blocks/kernels_variant.inc"
 #undef OFFHOOK_TARGET
-constexpr Kernels kKernels = {InstructionSet::kPlain, "plain",    dot, two_dots, accumulate, complex_dot,
+constexpr Kernels kKernels = {InstructionSet::kPlain, "plain",    dot, two_dots, dot_pair, accumulate, complex_dot,
                               complex_adapt,          interpolate};
 }  // namespace plain
 
@@ -56,7 +56,7 @@ OFFHOOK_TARGET_AVX2 inline Quad to_four(const Vector* v) {
 #define OFFHOOK_TARGET OFFHOOK_TARGET_AVX2
 #include "dsp/blocks/kernels_variant.inc"
 #undef OFFHOOK_TARGET
-constexpr Kernels kKernels = {InstructionSet::kAvx2, "avx2",        dot,        two_dots, accumulate,
+constexpr Kernels kKernels = {InstructionSet::kAvx2, "avx2",        dot,        two_dots, dot_pair, accumulate,
                               complex_dot,           complex_adapt, interpolate};
 }  // namespace avx2
 
@@ -71,7 +71,7 @@ OFFHOOK_TARGET_AVX512 inline Quad to_four(const Vector* v) {
 #define OFFHOOK_TARGET OFFHOOK_TARGET_AVX512
 #include "dsp/blocks/kernels_variant.inc"
 #undef OFFHOOK_TARGET
-constexpr Kernels kKernels = {InstructionSet::kAvx512, "avx512",   dot, two_dots, accumulate, complex_dot,
+constexpr Kernels kKernels = {InstructionSet::kAvx512, "avx512",   dot, two_dots, dot_pair, accumulate, complex_dot,
                               complex_adapt,           interpolate};
 }  // namespace avx512
 #endif

@@ -17,6 +17,10 @@ enum class InstructionSet : uint8_t { kPlain, kAvx2, kAvx512 };
 inline constexpr InstructionSet kInstructionSets[] = {InstructionSet::kPlain, InstructionSet::kAvx2,
                                                       InstructionSet::kAvx512};
 
+struct FloatPair {
+  float first, second;
+};
+
 /// All lengths n are multiples of 16; no alignment is needed; arguments of one call do not alias.
 /// Real-time: yes, O(n). In a kernel module the caller must own the vector state.
 struct Kernels {
@@ -26,6 +30,9 @@ struct Kernels {
   float (*dot)(const float* a, const float* b, int n);
   /// Sum of a[k] b[k] plus sum of c[k] d[k]: two calls of dot() in one.
   float (*two_dots)(const float* a, const float* b, const float* c, const float* d, int n);
+  /// dot(a, x, n) and dot(b, x, n): both read x once. `newest` is x[n - 1], which is not read, as in interpolate().
+  /// @pre n >= 32
+  FloatPair (*dot_pair)(const float* a, const float* b, const float* x, int n, float newest);
   /// c[k] += step x[k].
   void (*accumulate)(float* c, const float* x, float step, int n);
   /// Sum of c[k] x[k], complex.

@@ -122,11 +122,13 @@ void check_transmitter(const Cpd& cpd, const Input& input) {
   float window[UpstreamReader::kTaps]{};
   constexpr int kFrames = 8;
   for (int f = 0; f < kFrames; ++f) {
-    uint8_t bits[kMostUpstreamBits], digits[kUpstreamIntervals], read[kMostUpstreamBits];
-    for (int k = 0; k < cpd.bits(); ++k)
-      bits[k] = static_cast<uint8_t>(input.bit(static_cast<size_t>(f * cpd.bits() + k)));
-    modulus.encode(bits, digits);
-    if (!inverse.decode(digits, read) || memcmp(bits, read, static_cast<size_t>(cpd.bits())) != 0) abort();
+    uint8_t digits[kUpstreamIntervals];
+    WideNumber number, read;
+    for (int k = 0; k < cpd.bits(); ++k) {
+      if (input.bit(static_cast<size_t>(f * cpd.bits() + k)) != 0) number.limb[k / 32] |= 1u << k % 32;
+    }
+    modulus.encode(number, digits);
+    if (!inverse.decode(digits, &read) || memcmp(&number, &read, sizeof read) != 0) abort();
     for (int i = 0; i < kUpstreamIntervals; ++i) {
       const float out = precoder.put(digits[i]);
       if (!(out > -3e38f && out < 3e38f)) abort();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v90/coding/upstream.h"
 
+#include <bit>
+
 namespace offhook::v90 {
 namespace {
 
@@ -8,6 +10,10 @@ WideNumber product_less_one(const uint8_t* moduli) {
   WideNumber most;
   for (int i = kUpstreamIntervals - 1; i >= 0; --i) most.multiply_add(moduli[i], static_cast<uint32_t>(moduli[i] - 1));
   return most;
+}
+
+float absolute(float x) {
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(x) & 0x7FFFFFFF);
 }
 
 /// The filters of a far end may be unstable; their output stays finite. Levels are below 2^16.
@@ -61,32 +67,40 @@ bool WideNumber::operator>(const WideNumber& other) const {
 
 UpstreamModulus::UpstreamModulus(const uint8_t* moduli, int k) : k_(k), most_(product_less_one(moduli)) {
   for (int i = 0; i < kUpstreamIntervals; ++i) moduli_[i] = moduli[i];
+  for (int g = 0; g < kUpstreamIntervals / kGroup; ++g) {
+    group_[g] = 1;
+    for (int i = 0; i < kGroup; ++i) group_[g] *= moduli[kGroup * g + i];
+  }
 }
 
-void UpstreamModulus::encode(const uint8_t* bits, uint8_t* digits) {
-  WideNumber r;
-  for (int k = 0; k < k_; ++k) {
-    if (bits[k] != 0) r.set_bit(k);
-  }
+void UpstreamModulus::encode(const WideNumber& r, uint8_t* digits) {
   const WideNumber mirrored = WideNumber::difference(most_, r);
   const bool sign = r > mirrored;
   WideNumber r0 = d_ ? mirrored : r;
   d_ ^= sign;
-  for (int i = 0; i < kUpstreamIntervals; ++i) digits[i] = static_cast<uint8_t>(r0.divide(moduli_[i]));
+  for (int g = 0; g < kUpstreamIntervals / kGroup; ++g) {
+    uint32_t rest = r0.divide(group_[g]);
+    for (int i = kGroup * g; i < kGroup * (g + 1); ++i) {
+      digits[i] = static_cast<uint8_t>(rest % moduli_[i]);
+      rest /= moduli_[i];
+    }
+  }
 }
 
-bool UpstreamModulus::decode(const uint8_t* digits, uint8_t* bits) {
+bool UpstreamModulus::decode(const uint8_t* digits, WideNumber* number) {
   WideNumber r0;
-  for (int i = kUpstreamIntervals - 1; i >= 0; --i) r0.multiply_add(moduli_[i], digits[i]);
+  for (int g = kUpstreamIntervals / kGroup - 1; g >= 0; --g) {
+    uint32_t some = 0;
+    for (int i = kGroup * (g + 1) - 1; i >= kGroup * g; --i) some = some * moduli_[i] + digits[i];
+    r0.multiply_add(group_[g], some);
+  }
   const WideNumber mirrored = WideNumber::difference(most_, r0);
   const WideNumber& r = d_ ? mirrored : r0;
   const bool sign = r > (d_ ? r0 : mirrored);
   d_ ^= sign;
-  for (int k = 0; k < k_; ++k) bits[k] = static_cast<uint8_t>(r.bit(k));
-  for (int k = k_; k < 96; ++k) {
-    if (r.bit(k) != 0) return false;
-  }
-  return true;
+  *number = r;
+  const uint64_t above = k_ >= 64 ? 0 : r.low() >> k_;
+  return above == 0 && r.limb[2] >> (k_ > 64 ? k_ - 64 : 0) == 0;
 }
 
 bool is_usable(const Cpd& p) {
@@ -114,8 +128,10 @@ bool is_usable(const Cpd& p) {
 Precoder::Precoder(const Cpd& p, const Kernels& kernels)
     : kernels_(&kernels),
       gain_(static_cast<float>(p.gain) / (4.f * 65536)),
-      has_z1_(p.z1.length > 0),
-      has_p2_(p.p2.length > 0),
+      z1_taps_(taps_in_use(p.z1.length)),
+      p1_taps_(taps_in_use(p.p1.length)),
+      z2_taps_(taps_in_use(p.z2.length)),
+      p2_taps_(taps_in_use(p.p2.length)),
       trellis_(p.trellis) {
   for (int i = 0; i < kUpstreamIntervals; ++i) modulus_[i] = p.modulus[i];
   for (int i = 0; i < 6; ++i) set_[i] = p.interval[i];
@@ -136,29 +152,27 @@ void Precoder::choose(int digit, float offset) {
   const int step = k == 3 ? 2 * modulus_[interval_] : modulus_[interval_];
   const int label = k == 3 ? 2 * digit + parity : digit;
   // The first index of the class that is not below -n.
-  int index = label - (label + n) / step * step;
-  float least = 0;
-  bool found = false;
-  for (; index < n; index += step) {
-    const float u = index >= 0 ? level_[set][index] : -level_[set][-1 - index];
-    const float size = u + offset > 0 ? u + offset : -(u + offset);
-    if (found && size >= least) continue;
-    found = true;
-    least = size;
-    y_ = index;
-    point_ = u;
+  // No branch depends on the levels: no processor could foresee it.
+  int index = label - (label + n) / step * step, best = index;
+  float least = absolute(point_of(set, index) + offset);
+  for (index += step; index < n; index += step) {
+    const float size = absolute(point_of(set, index) + offset);
+    best = size < least ? index : best;
+    least = size < least ? size : least;
   }
+  y_ = best;
+  point_ = point_of(set, best);
 }
 
 float Precoder::put(int digit) {
-  float offset = kernels_->dot(p1_, xs_.oldest(), kMostFilterTaps);
-  if (has_z1_) offset += kernels_->dot(z1_, u_.oldest(), kMostFilterTaps);
+  float offset = filtered(*kernels_, p1_, xs_, p1_taps_);
+  if (z1_taps_ > 0) offset += filtered(*kernels_, z1_, u_, z1_taps_);
   choose(digit, offset);
   x_ = limited(point_ + offset);
   u_.put(point_);
   xs_.put(x_);
-  float v = kernels_->dot(z2_, xs_.oldest(), kMostFilterTaps);
-  if (has_p2_) v += kernels_->dot(p2_, v_.oldest(), kMostFilterTaps);
+  float v = filtered(*kernels_, z2_, xs_, z2_taps_);
+  if (p2_taps_ > 0) v += filtered(*kernels_, p2_, v_, p2_taps_);
   v = limited(v);
   v_.put(v);
   const int k = interval_ % 4;

@@ -15,6 +15,8 @@
 
 #include <stdint.h>
 
+#include <bit>
+
 #include "dsp/blocks/history.h"
 #include "dsp/blocks/kernels.h"
 #include "dsp/v34/coding/trellis.h"
@@ -71,7 +73,7 @@ struct WideNumber {
   static WideNumber difference(const WideNumber& a, const WideNumber& b);
   bool operator>(const WideNumber& other) const;
   int bit(int k) const { return static_cast<int>(limb[k / 32] >> k % 32 & 1); }
-  void set_bit(int k) { limb[k / 32] |= 1u << k % 32; }
+  uint64_t low() const { return limb[0] | uint64_t{limb[1]} << 32; }
 };
 
 /// The modulus encoder and its inverse (6.4.1). Both keep d(f), which is zero at first.
@@ -81,15 +83,17 @@ class UpstreamModulus {
   /// @param[in] moduli  [12]  @param k  bits of a data frame
   UpstreamModulus(const uint8_t* moduli, int k);
   int bits() const { return k_; }
-  /// @param[in] bits  [bits()] one per byte, in order of time  @param[out] digits  [12].  Real-time: yes, O(1).
-  void encode(const uint8_t* bits, uint8_t* digits);
+  /// @param r  below 2^bits(); bit 0 is the first in time  @param[out] digits  [12].  Real-time: yes, O(1).
+  void encode(const WideNumber& r, uint8_t* digits);
   /// @return whether the digits make a number below 2^bits()
-  bool decode(const uint8_t* digits, uint8_t* bits);
+  bool decode(const uint8_t* digits, WideNumber* r);
 
  private:
+  static constexpr int kGroup = 4;  // digits that fit in 32 bits together
   int k_ = 0;
   uint8_t moduli_[kUpstreamIntervals]{};
-  WideNumber most_;  // the product of the moduli less 1
+  uint32_t group_[kUpstreamIntervals / kGroup]{};  // products of kGroup moduli
+  WideNumber most_;                                // the product of the moduli less 1
   bool d_ = false;
 };
 
@@ -101,6 +105,17 @@ inline constexpr float kZUnit = 1.f / 32768, kPUnit = 1.f / 16384;
 
 /// @param[out] taps  [kMostFilterTaps] in the order of FilterHistory; those beyond the section stay
 void set_taps(const FilterSection& section, float unit, float* taps);
+
+/// As many of the newest values as a section with this many taps needs: a multiple of 32. The sum of filtered() then
+/// has the same bits as that over all values, because the taps beyond a section are zero.
+constexpr int taps_in_use(int length) {
+  constexpr int kStep = 32;  // rows that Kernels::dot() adds alternately
+  return (length + kStep - 1) / kStep * kStep;
+}
+/// The output of a section. @param n  taps_in_use()
+inline float filtered(const Kernels& kernels, const float* taps, const FilterHistory& values, int n) {
+  return n == 0 ? 0 : kernels.dot(taps + kMostFilterTaps - n, values.oldest() + kMostFilterTaps - n, n);
+}
 
 /// Precoder, inverse map, convolutional encoder, prefilter and gain (6.4.2 to 6.4.4).
 class Precoder {
@@ -117,6 +132,12 @@ class Precoder {
 
  private:
   void choose(int digit, float offset);
+  /// The linear value of point `index` of a set, as upstream_level().
+  float point_of(int set, int index) const {
+    const int negative = index >> 31;  // all ones, or none
+    const float size = level_[set][index ^ negative];
+    return std::bit_cast<float>(std::bit_cast<uint32_t>(size) ^ (static_cast<uint32_t>(negative) & 0x80000000));
+  }
 
   const Kernels* kernels_ = nullptr;
   int interval_ = 0;
@@ -124,7 +145,7 @@ class Precoder {
   uint8_t set_[6]{}, points_[kConstellationSets]{};
   float level_[kConstellationSets][kMostPositivePoints]{};
   float gain_ = 0;
-  bool has_z1_ = false, has_p2_ = false;
+  int z1_taps_ = 0, p1_taps_ = 0, z2_taps_ = 0, p2_taps_ = 0;  // in use, see filtered()
   float z1_[kMostFilterTaps]{}, p1_[kMostFilterTaps]{}, z2_[kMostFilterTaps]{}, p2_[kMostFilterTaps]{};
   FilterHistory u_, xs_, v_;
   v34::TrellisEncoder trellis_;

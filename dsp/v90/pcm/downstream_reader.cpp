@@ -275,19 +275,27 @@ DownstreamReader::Found DownstreamReader::two_levels(bool positive) {
 
 DownstreamReader::Found DownstreamReader::end_frame() {
   uint8_t bits[FrameParameters::kMaxBits];
+  const FrameParameters& p = decoder_.parameters();
   const uint64_t number = decoder_.put(signs_, labels_, bits);
-  const int d = decoder_.parameters().bits();
-  for (int k = 0; k < d; ++k) bits[k] = static_cast<uint8_t>(descrambler_.descramble(bits[k]));
+  const int d = p.bits();
+  uint64_t word = (number & ((uint64_t{1} << p.k) - 1)) << p.sign_bits();
+  for (int k = 0; k < p.sign_bits(); ++k) word |= uint64_t{bits[k]} << k;
+  word = descrambler_.descramble(word, d);
   if (frames_ < INT32_MAX) ++frames_;
-  if (mode_ == Mode::kTraining) return read_training(bits, d);
+  if (mode_ == Mode::kTraining) {
+    for (int k = 0; k < d; ++k) bits[k] = static_cast<uint8_t>(word >> k & 1);
+    return read_training(bits, d);
+  }
   if (mode_ == Mode::kB1d) {
     if (frames_ < kB1dFrames) return Found::kNone;
     mode_ = Mode::kData;
     return Found::kB1d;
   }
   if (!live_) return Found::kNone;
-  alignment_.watch(bits, number, frame_error_);
-  for (int k = 0; k < d; ++k) oh_port_put_bit(&port_, bits[k]);
+  alignment_.watch(word, number, frame_error_);
+  uint8_t octets[(FrameParameters::kMaxBits + 7) / 8];
+  for (int k = 0; k < static_cast<int>(sizeof octets); ++k) octets[k] = static_cast<uint8_t>(word >> 8 * k);
+  oh_port_put(&port_, octets, static_cast<size_t>(d));
   bits_received_ += static_cast<uint64_t>(d);
   return Found::kNone;
 }

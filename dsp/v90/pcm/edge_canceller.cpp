@@ -11,14 +11,15 @@ constexpr float kMostValue = 1 << 17;  // of x(n): twice the highest point; a wr
 
 }  // namespace
 
-EdgeCanceller::EdgeCanceller(const Cpd& cpd, const Kernels& kernels) : kernels_(&kernels) {
+EdgeCanceller::EdgeCanceller(const Cpd& cpd, const Kernels& kernels)
+    : kernels_(&kernels), precoder_taps_(taps_in_use(cpd.p1.length)) {
   set_taps(cpd.p1, kPUnit, precoder_);
   for (int k = 0; k < kLowpass; ++k)
     lowpass_[k] = static_cast<float>(1 - sincos_turns((k + 0.5) / kLowpass).cos) / kLowpass;
 }
 
 bool EdgeCanceller::put(float level, float point, float* cleared) {
-  float x = point + kernels_->dot(precoder_, x_.oldest(), kMostFilterTaps);
+  float x = point + filtered(*kernels_, precoder_, x_, precoder_taps_);
   if (!(x < kMostValue)) x = kMostValue;
   if (x < -kMostValue) x = -kMostValue;
   x_.put(x);

@@ -39,6 +39,7 @@ class EdgeCanceller {
 
  private:
   const Kernels* kernels_ = nullptr;
+  int precoder_taps_ = 0;
   float precoder_[kMostFilterTaps]{}, lowpass_[kLowpass]{};
   FilterHistory x_;
   History<kLowpass> alternated_;

@@ -7,10 +7,8 @@ namespace offhook::v90 {
 
 FrameAlignment::FrameAlignment(const FrameParameters& p, float distance) : p_(p), distance_(distance) {}
 
-void FrameAlignment::watch(const uint8_t* bits, uint64_t number, float error) {
-  const int d = p_.bits();
-  int runs = 0;
-  for (int k = 0; k < d; ++k) runs += ones_.put(bits[k]);
+void FrameAlignment::watch(uint64_t bits, uint64_t number, float error) {
+  const int runs = ones_.put(bits, p_.bits());
   illegal_ += number >> p_.k != 0;
   error_ += error;
   if (++frames_ % kErrorFrames == 0) {

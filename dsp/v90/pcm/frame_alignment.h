@@ -17,6 +17,8 @@
 
 #include <stdint.h>
 
+#include <bit>
+
 #include "dsp/blocks/scrambler.h"
 #include "dsp/v90/coding/constellation_choice.h"
 #include "dsp/v90/coding/data_frame.h"
@@ -32,6 +34,20 @@ class OnesRuns {
     if (run_ < kRun) return 0;
     run_ = 0;
     return 1;
+  }
+  /// n bits, the first in time in bit 0, the others 0. @pre 1 <= n <= 57  @return how many runs
+  int put(uint64_t bits, int n) {
+    const uint64_t all = bits << run_ | ((uint64_t{1} << run_) - 1);  // with the run so far
+    uint64_t seven = all & all >> 1;
+    seven &= seven >> 2;
+    seven &= seven >> 3;
+    if (seven == 0) {
+      run_ = std::countl_one(all << (64 - n - run_));
+      return 0;
+    }
+    int runs = 0;
+    for (int k = 0; k < n; ++k) runs += put(static_cast<int>(bits >> k & 1));
+    return runs;
   }
 
  private:
@@ -49,9 +65,9 @@ class FrameAlignment {
   /// Data begin. @param distance  least, between two levels in use
   FrameAlignment(const FrameParameters& p, float distance);
 
-  /// A data frame was read. @param[in] bits  [p.bits()], descrambled  @param number  of its labels  @param error  sum
+  /// A data frame was read. @param bits  p.bits() of them, descrambled  @param number  of its labels  @param error  sum
   /// of the squared distances from the points.  Real-time: yes, O(bits).
-  void watch(const uint8_t* bits, uint64_t number, float error);
+  void watch(uint64_t bits, uint64_t number, float error);
 
   /// The alignments are compared: give each symbol to put().
   bool searching() const { return windows_left_ > 0; }

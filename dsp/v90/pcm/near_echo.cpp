@@ -24,7 +24,10 @@ void NearEcho::process(const int16_t* received, float* left) {
   if (from < 0) from += kRing;
   newest_ = from;
   const float* x = sent_ + from;
-  for (int k = 0; k < kReceived; ++k) left[k] = received[k] - kernels_->dot(taps_[k], x, kTaps);
+  static_assert(kReceived == 2);
+  const auto [early, late] = kernels_->dot_pair(taps_[0], taps_[1], x, kTaps, x[kTaps - 1]);
+  left[0] = received[0] - early;
+  left[1] = received[1] - late;
   if (!training_) return;
   const int row = trained_++ - kSettle - delay_;
   if (row >= 0 && row < kRows) {

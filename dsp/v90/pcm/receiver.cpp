@@ -142,8 +142,10 @@ void PcmReceiver::begin_to_run() {
 void PcmReceiver::equalise() {
   const float* x = window(1);
   const float* d = decided_ + decided_at_ + 1;
-  symbol_ = kernels_->dot(taps_, x, kForward) + kernels_->dot(taps_ + kForward, d, kFeedback);
-  slope_ = kernels_->dot(taps_, window(0), kForward) - kernels_->dot(taps_, window(2), kForward);
+  static_assert(kForward == kFeedback);
+  symbol_ = kernels_->two_dots(taps_, x, taps_ + kForward, d, kForward);
+  const auto [later, earlier] = kernels_->dot_pair(window(0), window(2), taps_, kForward, taps_[kForward - 1]);
+  slope_ = later - earlier;
 }
 
 void PcmReceiver::adapt(float reference, Trust trust) {

@@ -35,8 +35,7 @@ bool Timebase::next(float* out) {
   if (phase >= kPhases) phase = kPhases - 1;
   const float fraction = position - static_cast<float>(phase);
   const float* x = history_ + at_ + 1;
-  const float a = kernels_->dot(taps_[phase], x, kTaps);
-  const float b = kernels_->dot(taps_[phase + 1], x, kTaps);
+  const auto [a, b] = kernels_->dot_pair(taps_[phase], taps_[phase + 1], x, kTaps, history_[at_]);
   *out = a + fraction * (b - a);
   return true;
 }

@@ -23,10 +23,13 @@ UpstreamReader::UpstreamReader(const Cpd& cpd, const Kernels& kernels)
 }
 
 int16_t UpstreamReader::below(float level, int set) const {
-  int low = 0, high = 2 * points_[set] - 1;  // of[low] <= level < of[high], or the ends
-  while (high - low > 1) {
-    const int middle = (low + high) / 2;
-    (level_[set][middle] <= level ? low : high) = middle;
+  // The same steps for any level, as in nearest_label(). The highest level has no spacing above it.
+  const float* of = level_[set];
+  int low = 0;
+  for (int n = 2 * points_[set] - 1; n > 1;) {  // from low to low + n - 1
+    const int half = n / 2;
+    low += half * static_cast<int>(of[low + half] <= level);
+    n -= half;
   }
   return static_cast<int16_t>(low);
 }
@@ -52,11 +55,10 @@ UpstreamReader::Place UpstreamReader::place_of(float level, int set, int near) c
 }
 
 void UpstreamReader::put(const float* samples, const oh_bit_port& port, bool live) {
-  const float level = kernels_->dot(taps_, samples, kTaps);
+  const auto [level, energy] = kernels_->dot_pair(taps_, samples, samples, kTaps, samples[kTaps - 1]);
   const int set = set_[interval_ % 6];
   const Place place = place_of(level, set, below(level, set));
   interval_ = interval_ + 1 == kUpstreamIntervals ? 0 : interval_ + 1;
-  const float energy = kernels_->dot(samples, samples, kTaps);
   if (place.off < kCertain && energy > kTaps) {
     const float step = kStep * place.weight * (place.point - level) / energy;
     kernels_->accumulate(taps_, samples, step, kTaps);
@@ -92,16 +94,20 @@ void UpstreamReader::decide(const v34::Point decided[2], const oh_bit_port& port
   }
   if (digit_at_ < kUpstreamIntervals) return;
   digit_at_ = 0;
-  uint8_t bits[kMostUpstreamBits];
-  bits_.decode(digits_, bits);
-  const int n = bits_.bits();
-  for (int k = 0; k < n; ++k) bits[k] = static_cast<uint8_t>(descrambler_.descramble(bits[k]));
+  WideNumber scrambled;
+  bits_.decode(digits_, &scrambled);
+  const int n = bits_.bits(), in_low = n < 64 ? n : 64;
+  const uint64_t low = descrambler_.descramble(scrambled.low(), in_low);
+  const uint64_t high = descrambler_.descramble(scrambled.limb[2], n - in_low);
   if (frames_ < kB1uFrames) {
     ++frames_;
     return;
   }
   if (!live) return;
-  for (int k = 0; k < n; ++k) oh_port_put_bit(&port, bits[k]);
+  uint8_t octets[(kMostUpstreamBits + 7) / 8];
+  for (int k = 0; k < static_cast<int>(sizeof octets); ++k)
+    octets[k] = static_cast<uint8_t>(k < 8 ? low >> 8 * k : high >> 8 * (k - 8));
+  oh_port_put(&port, octets, static_cast<size_t>(n));
   bits_received_ += static_cast<uint64_t>(n);
 }
 

@@ -32,9 +32,20 @@ float absolute_weight(Law law, float level) {
 }  // namespace
 
 int uchord_of(Law law, float level) {
+  struct Firsts {
+    float level[2][kUchords - 1];  // of each Uchord but the lowest
+  };
+  static constexpr Firsts kFirsts = [] {
+    Firsts f{};
+    for (int c = 1; c < kUchords; ++c) {
+      f.level[0][c - 1] = static_cast<float>(linear_of(Law::kMu, c * kUchord));
+      f.level[1][c - 1] = static_cast<float>(linear_of(Law::kA, c * kUchord));
+    }
+    return f;
+  }();
   const float size = level < 0 ? -level : level;
   int uchord = 0;
-  while (uchord < kUchords - 1 && size >= static_cast<float>(linear_of(law, (uchord + 1) * kUchord))) ++uchord;
+  for (const float first : kFirsts.level[law == Law::kMu ? 0 : 1]) uchord += static_cast<int>(size >= first);
   return uchord;
 }
 

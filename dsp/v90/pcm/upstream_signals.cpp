@@ -66,14 +66,21 @@ float UpstreamSignals::multi_level(int bit_of_all) {
 float UpstreamSignals::data(const oh_bit_port& port, bool live) {
   if (precoder_.interval() == 0) {
     const int n = modulus_.bits();
-    uint8_t octets[(kMostUpstreamBits + 7) / 8]{}, bits[kMostUpstreamBits];
+    static_assert(kMostUpstreamBits > 64 && kMostUpstreamBits <= 96);
+    const int in_low = n < 64 ? n : 64;
+    uint64_t low = ~uint64_t{0}, high = ~uint64_t{0};
     if (live) {
+      uint8_t octets[(kMostUpstreamBits + 7) / 8]{};
       oh_port_get(&port, octets, static_cast<size_t>(n));
       bits_sent_ += static_cast<uint64_t>(n);
+      low = high = 0;
+      for (int k = 0; k < 8; ++k) low |= uint64_t{octets[k]} << 8 * k;
+      for (int k = 8; k < static_cast<int>(sizeof octets); ++k) high |= uint64_t{octets[k]} << 8 * (k - 8);
     }
-    for (int k = 0; k < n; ++k)
-      bits[k] = static_cast<uint8_t>(scrambler_.scramble(live ? octets[k / 8] >> k % 8 & 1 : 1));
-    modulus_.encode(bits, digits_);
+    low = scrambler_.scramble(low, in_low);
+    high = scrambler_.scramble(high, n - in_low);
+    modulus_.encode({{static_cast<uint32_t>(low), static_cast<uint32_t>(low >> 32), static_cast<uint32_t>(high)}},
+                    digits_);
   }
   return precoder_.put(digits_[precoder_.interval()]);
 }

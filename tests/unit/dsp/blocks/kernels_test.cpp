@@ -58,6 +58,9 @@ TEST_P(KernelVariants, EqualTheDefinitionsInDoublePrecision) {
       Data y = x;
       y.c[last] = y.d[last] = std::nanf("");  // not read
       const Complex at = kernels().interpolate(x.a.data(), x.b.data(), fraction, y.c.data(), y.d.data(), n, newest);
+      const FloatPair pair = kernels().dot_pair(x.a.data(), x.b.data(), y.c.data(), n, newest.re);
+      EXPECT_EQ(pair.first, kernels().dot(x.a.data(), x.c.data(), n));
+      EXPECT_EQ(pair.second, kernels().dot(x.b.data(), x.c.data(), n));
       EXPECT_NEAR(at.re, at_re, 1e-4);
       EXPECT_NEAR(at.im, at_im, 1e-4);
     }
@@ -85,6 +88,11 @@ TEST_P(KernelVariants, GiveTheSameBits) {
     EXPECT_TRUE(same(kernels().dot(x.a.data(), x.b.data(), n), plain.dot(x.a.data(), x.b.data(), n)));
     EXPECT_TRUE(same(kernels().two_dots(x.a.data(), x.b.data(), x.c.data(), x.d.data(), n),
                      plain.two_dots(x.a.data(), x.b.data(), x.c.data(), x.d.data(), n)));
+    if (n >= 32) {
+      const FloatPair pair = kernels().dot_pair(x.a.data(), x.b.data(), x.c.data(), n, x.c.back());
+      EXPECT_TRUE(same(pair.first, plain.dot(x.a.data(), x.c.data(), n)));
+      EXPECT_TRUE(same(pair.second, plain.dot(x.b.data(), x.c.data(), n)));
+    }
     const auto both = [&](const Kernels& k) {
       return std::array{
           k.complex_dot(x.a.data(), x.b.data(), x.c.data(), x.d.data(), n),

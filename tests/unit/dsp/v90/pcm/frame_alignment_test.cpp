@@ -104,8 +104,9 @@ class Link {
     if (i == kFrameIntervals - 1) {
       uint8_t bits[FrameParameters::kMaxBits];
       const uint64_t number = decoder_.put(signs_, labels_, bits);
-      for (int k = 0; k < p_.bits(); ++k) bits[k] = static_cast<uint8_t>(descrambler_.descramble(bits[k]));
-      alignment_.watch(bits, number, error_);
+      uint64_t word = 0;
+      for (int k = 0; k < p_.bits(); ++k) word |= static_cast<uint64_t>(descrambler_.descramble(bits[k])) << k;
+      alignment_.watch(word, number, error_);
       error_ = 0;
     }
     interval_ = (interval_ + 1) % kFrameIntervals;
@@ -129,6 +130,23 @@ class Link {
 };
 
 constexpr int kLong = FrameAlignment::kWindowFrames * 10;
+
+TEST(OnesRuns, AreAsManyInWordsAsInBits) {
+  OnesRuns by_bit, by_word;
+  uint64_t random = 1;
+  int all = 0;
+  for (int n = 0; n < 20'000; ++n) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    const int length = 1 + static_cast<int>(random >> 58) % 57;
+    uint64_t bits = random >> 3 | (n % 3 == 0 ? random >> 7 | random >> 11 : 0);
+    bits &= (uint64_t{1} << length) - 1;
+    int expected = 0;
+    for (int k = 0; k < length; ++k) expected += by_bit.put(static_cast<int>(bits >> k & 1));
+    ASSERT_EQ(by_word.put(bits, length), expected) << n;
+    all += expected;
+  }
+  EXPECT_GT(all, 10'000);
+}
 
 TEST(V90FrameAlignment, HdlcTellsWhereSixEqualConstellationsBegin) {
   for (int octets = 1; octets < kFrameIntervals; ++octets) {
