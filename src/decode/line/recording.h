@@ -105,7 +105,7 @@ struct Recording {
   /// By channel at kWideRateHz, for PCM on another clock, which needs the band around 4000 Hz. Empty for one channel,
   /// or if the file has fewer samples a second.
   std::vector<std::vector<std::int16_t>> wide;
-  std::size_t most = SIZE_MAX;  ///< samples of each that are searched for a training
+  std::size_t most = SIZE_MAX;  ///< samples of each that are searched
 
   std::span<const float> samples(std::size_t c) const {
     return std::span(channel[c]).first(std::min(most, channel[c].size()));

@@ -145,6 +145,7 @@ const char* AnswerToneHeard::name() const {
 std::vector<AnswerToneHeard> find_answer_tones(const Recording& r, bool v92) {
   std::vector<AnswerToneHeard> found;
   for (std::size_t c = 0; c < r.channel.size(); ++c) {
+    const std::span<const float> x = r.samples(c);
     v8::AnswerToneDetector detector;
     AnswerToneHeard now;
     bool begun = false;  // it may be there from the first sample on
@@ -155,7 +156,7 @@ std::vector<AnswerToneHeard> find_answer_tones(const Recording& r, bool v92) {
         now.t1 = t;
         now.channel = static_cast<int>(c);
         now.amplitude = amplitude / n;
-        for (AnswerToneHeard& a : parts_of(r.channel[c], now, v92)) found.push_back(std::move(a));
+        for (AnswerToneHeard& a : parts_of(x, now, v92)) found.push_back(std::move(a));
       }
       now = {};
       begun = false;
@@ -163,8 +164,8 @@ std::vector<AnswerToneHeard> find_answer_tones(const Recording& r, bool v92) {
       amplitude = 0;
     };
     double last_present = 0;
-    for (std::size_t i = 0; i < r.channel[c].size(); ++i) {
-      const auto event = detector.put(r.channel[c][i]);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const auto event = detector.put(x[i]);
       const auto& tone = detector.detector();
       const double t = seconds(i + 1);
       const bool present = detector.tone() != v8::AnswerTone::kNone;

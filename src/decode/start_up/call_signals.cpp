@@ -11,7 +11,7 @@
 #include <numbers>
 #include <span>
 
-#include "src/decode/line/spectrum.h"
+#include "src/decode/line/tone_windows.h"
 
 namespace offhook::decode {
 namespace {
@@ -40,61 +40,11 @@ struct Stretch {
 };
 using Stretches = std::array<std::vector<Stretch>, kSoundCount>;
 
-// The spectrum of windows that overlap: each part of them is computed once.
-class ToneWindows {
- public:
-  explicit ToneWindows(std::span<const float> x) : x_(x) {}
-
-  /// Mean power of the window that begins with a part.
-  double power_of(std::size_t part) {
-    double sum = 0;
-    for (std::size_t k = 0; k < kParts; ++k) sum += at(part + k).power;
-    return sum / kParts;
-  }
-  /// The same of each tone in it.
-  std::array<double, kTones> tones_of(std::size_t part) {
-    std::array<double, kTones> power{};
-    for (std::size_t tone = 0; tone < kTones; ++tone) {
-      Cd sum;
-      for (std::size_t k = 0; k < kParts; ++k) {
-        Part& p = at(part + k);
-        if (!p.has_tones) add_tones(p, part + k);
-        sum += p.tone[tone] * std::polar(1.0, -2 * std::numbers::pi * kHz[tone] * seconds(k * kToneHop));
-      }
-      power[tone] = 2 * std::norm(sum / static_cast<double>(kParts));
-    }
-    return power;
-  }
-
- private:
-  static constexpr std::size_t kParts = kToneWindow / kToneHop;
-  struct Part {
-    std::size_t number = SIZE_MAX;
-    double power = 0;
-    bool has_tones = false;
-    std::array<Cd, kTones> tone{};
-  };
-  std::span<const float> samples(std::size_t part) const { return x_.subspan(part * kToneHop, kToneHop); }
-  Part& at(std::size_t number) {
-    Part& p = parts_[number % kParts];
-    if (p.number == number) return p;
-    p = {.number = number};
-    for (const float v : samples(number)) p.power += static_cast<double>(v) * v / kToneHop;
-    return p;
-  }
-  void add_tones(Part& p, std::size_t number) const {
-    for (std::size_t k = 0; k < kTones; ++k) p.tone[k] = spectrum_at(samples(number), kHz[k]);
-    p.has_tones = true;
-  }
-
-  std::span<const float> x_;
-  std::array<Part, kParts> parts_{};
-};
-
 int sound_of(ToneWindows& windows, std::size_t part) {
   const double all = windows.power_of(part);
   if (all < kLeastPower) return -1;
-  const std::array<double, kTones> power = windows.tones_of(part);
+  std::array<double, kTones> power;
+  windows.tones_of(part, power);
   for (int s = 0; s < kSoundCount; ++s) {
     const double low = power[static_cast<std::size_t>(kSounds[s].low)],
                  high = power[static_cast<std::size_t>(kSounds[s].high)];
@@ -110,7 +60,7 @@ int sound_of(ToneWindows& windows, std::size_t part) {
 Stretches stretches_of(std::span<const float> x) {
   Stretches all;
   constexpr double kGapS = 0.06;
-  ToneWindows windows(x);
+  ToneWindows windows(x, kHz, kToneHop, kToneWindow / kToneHop);
   for (std::size_t at = 0; at + kToneWindow <= x.size(); at += kToneHop) {
     const int s = sound_of(windows, at / kToneHop);
     if (s < 0) continue;

@@ -2,10 +2,12 @@
 #include "src/decode/start_up/probing.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "dsp/v34/phase2/probing.h"
 #include "src/decode/line/spectrum.h"
+#include "src/decode/line/tone_windows.h"
 
 namespace offhook::decode {
 namespace {
@@ -19,19 +21,26 @@ struct Comb {
   int tones = 0;     // that hold more than a thousandth of it
 };
 
-Comb comb(std::span<const float> x) {
-  Comb c;
-  for (int k = 0; k < kProbingWindow; ++k) c.power += x[static_cast<std::size_t>(k)] * x[static_cast<std::size_t>(k)];
-  c.power /= kProbingWindow;
-  if (c.power < 1) return c;
-  double in = 0;
-  for (const auto& tone : v34::kProbingTone) {
-    const double p = 2 * std::norm(spectrum_at(x, tone.multiple * v34::kProbingSpacingHz));
-    in += p;
-    c.tones += p > 1e-3 * c.power;
+// The comb in each window of a range, kProbingHop apart.
+std::vector<Comb> combs_of(std::span<const float> x) {
+  std::array<int, v34::kProbingTones> hz;
+  for (std::size_t k = 0; k < hz.size(); ++k) hz[k] = v34::kProbingTone[k].multiple * v34::kProbingSpacingHz;
+  ToneWindows windows(x, hz, kProbingHop, kProbingWindow / kProbingHop);
+  std::vector<Comb> all;
+  for (std::size_t at = 0; at + kProbingWindow <= x.size(); at += kProbingHop) {
+    Comb& c = all.emplace_back();
+    c.power = windows.power_of(at / kProbingHop);
+    if (c.power < 1) continue;
+    std::array<double, v34::kProbingTones> power;
+    windows.tones_of(at / kProbingHop, power);
+    double in = 0;
+    for (const double p : power) {
+      in += p;
+      c.tones += p > 1e-3 * c.power;
+    }
+    c.share = in / c.power;
   }
-  c.share = in / c.power;
-  return c;
+  return all;
 }
 
 // Tones and the signal between them over a whole number of 160 ms (25 Hz bins fall between the tones too).
@@ -70,11 +79,10 @@ void measure(std::span<const float> x, Probing& p) {
 std::vector<Probing> find_probing(std::span<const float> x, double from_s, double to_s) {
   std::vector<Probing> found;
   const auto first = static_cast<long>(std::max(0.0, from_s) * kRateHz);
-  const long last =
-      std::min(static_cast<long>(x.size()), static_cast<long>(std::max(0.0, to_s) * kRateHz)) - kProbingWindow;
-  std::vector<Comb> track;
-  for (long i = first; i <= last; i += kProbingHop)
-    track.push_back(comb(x.subspan(static_cast<std::size_t>(i), kProbingWindow)));
+  const long past = std::min(static_cast<long>(x.size()), static_cast<long>(std::max(0.0, to_s) * kRateHz));
+  if (first >= past) return found;
+  const std::vector<Comb> track =
+      combs_of(x.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(past - first)));
   const auto is_comb = [&](std::size_t k) { return track[k].share > 0.85 && track[k].tones >= 14; };
   const auto time = [&](std::size_t k) {
     return static_cast<double>(first + static_cast<long>(k) * kProbingHop) / kRateHz;

@@ -71,16 +71,35 @@ void forget_what_phase2_rules_out(StartUp& s) {
   }
 }
 
-}  // namespace
+// Modem-on-hold needs a digital modem, whose INFO0 is INFO0d.
+bool may_have_hold(const StartUp& s) {
+  const auto any_info0 = [&](std::size_t index) {
+    return std::any_of(s.info.begin(), s.info.end(), [&](const InfoHeard& i) {
+      return i.carrier_hz == v34::kDpskCallHz && i.is_info0() && i.info.index() == index;
+    });
+  };
+  return !s.info.empty() && (any_info0(1) || !any_info0(0));
+}
 
-StartUp listen_start_up(const Recording& r) {
-  StartUp s;
+// Phase 1, which INFO sequences end: only the samples before them are searched.
+void listen_phase1(Recording& r, StartUp& s) {
+  constexpr double kAfterS = 1;  // a detector may name a signal only when it is over
+  const std::size_t most = r.most;
+  if (!s.info.empty()) r.most = std::min(most, static_cast<std::size_t>((s.info.front().t0 + kAfterS) * kRateHz));
   s.v8bis_signals = v8bis_signals(r);
   s.v8bis = v8bis_messages(r, s.v8bis_signals);
   s.v8 = find_v8(r);
   s.answer_tones = find_answer_tones(r, asks_for_quick_connect(s));
+  r.most = most;
+}
+
+}  // namespace
+
+StartUp listen_start_up(Recording& r) {
+  StartUp s;
   s.info = find_infos(r);
-  if (!s.info.empty()) s.hold = find_hold(r);
+  listen_phase1(r, s);
+  if (may_have_hold(s)) s.hold = find_hold(r);
   if (!s.info.empty()) forget_what_phase2_rules_out(s);
   assign_roles(r, s);
   if (s.info.empty()) return s;

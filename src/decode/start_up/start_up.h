@@ -36,6 +36,7 @@ struct StartUp {
   std::vector<Probing> probing;
 };
 
-StartUp listen_start_up(const Recording& recording);
+/// @param recording  unchanged, except that `most` is set for a part of the search
+StartUp listen_start_up(Recording& recording);
 
 }  // namespace offhook::decode

@@ -195,8 +195,8 @@ V8Heard find_v8(const Recording& r) {
   V8Heard s;
   for (std::size_t c = 0; c < r.channel.size(); ++c) {
     const int channel = static_cast<int>(c);
-    const V8Octets low = v8_octets(r.channel[c], v8::Channel::kLow);
-    const V8Octets high = v8_octets(r.channel[c], v8::Channel::kHigh);
+    const V8Octets low = v8_octets(r.samples(c), v8::Channel::kLow);
+    const V8Octets high = v8_octets(r.samples(c), v8::Channel::kHigh);
     for (const V8Octets* octets : {&low, &high}) {
       if (const auto q = quick_connect_of(*octets, channel)) s.quick_connect.push_back(*q);
     }
@@ -208,7 +208,7 @@ V8Heard find_v8(const Recording& r) {
     }
     if (auto m = menu_of(high, channel); m && (s.jm.empty() || m->amplitude > s.jm[0].amplitude)) {
       s.jm = {*m};
-      s.jm[0].t1 = carrier_end(r.channel[c], v8::Channel::kHigh, m->t1);
+      s.jm[0].t1 = carrier_end(r.samples(c), v8::Channel::kHigh, m->t1);
     }
   }
   // Menus begin with the call function (V.8 5.2), are repeated, and answered: sequences without any of this are

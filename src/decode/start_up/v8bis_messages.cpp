@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "src/decode/modulation/v21_frames.h"
 #include "src/decode/start_up/echoes.h"
@@ -14,7 +15,7 @@ constexpr double kTransactionTimeOutS = 5;  // V.8bis 9.8
 constexpr std::uint8_t kFaxAddress = 0xFF;  // of T.30's frames, which are no messages
 constexpr double kPreambleS = 0.2;          // mark and flags, 7.2.4 and 7.2.5
 
-double rms_peak(const std::vector<float>& x, double t0, double t1) {
+double rms_peak(std::span<const float> x, double t0, double t1) {
   const auto a = static_cast<std::size_t>(std::max(0.0, t0) * kRateHz);
   const auto b = std::min(x.size(), static_cast<std::size_t>(std::max(0.0, t1) * kRateHz));
   double sum = 0;
@@ -28,7 +29,7 @@ std::vector<V8bisMessage> v8bis_messages(const Recording& r, const std::vector<V
   std::vector<V8bisMessage> all;
   for (std::size_t c = 0; c < r.channel.size(); ++c) {
     for (const bool high : {false, true}) {
-      const auto& x = r.channel[c];
+      const std::span<const float> x = r.samples(c);
       for (V21Frame& f : v21_frames(x, high).frames) {
         if (f.octets[0] == kFaxAddress) continue;
         V8bisMessage m;

@@ -100,7 +100,7 @@ std::optional<V8bisSignal> name(std::span<const float> x, const Pair& pair, std:
 std::vector<V8bisSignal> v8bis_signals(const Recording& r) {
   std::vector<V8bisSignal> all;
   for (std::size_t c = 0; c < r.channel.size(); ++c) {
-    const std::span<const float> x = r.channel[c];
+    const std::span<const float> x = r.samples(c);
     for (const Pair& pair : kPairs) {
       std::size_t first = 0, last = 0, heard = 0;  // windows of the current segment 1, when heard > 0
       for (std::size_t at = 0; at + kWindow <= x.size(); at += kHop) {

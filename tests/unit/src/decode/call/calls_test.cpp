@@ -343,7 +343,8 @@ TEST(DecodeCalls, EveryInfoOfTheTruthIsRead) {
   const Json all = Json::parse(std::ifstream(kCalls / "truth.json"));
   for (const auto& [file, t] : all.items()) {
     if (!t["info"].is_object()) continue;
-    const std::vector<InfoHeard> heard = listen_start_up(read_recording(kCalls / file)).info;
+    Recording recording = read_recording(kCalls / file);
+    const std::vector<InfoHeard> heard = listen_start_up(recording).info;
     for (const auto& [key, list] : t["info"].items()) {
       if (!list.is_array()) continue;
       for (const Json& want : list) {
