@@ -5,11 +5,6 @@
 #include <numbers>
 
 namespace offhook::decode {
-namespace {
-
-constexpr std::size_t kAtOnce = 4;  // sums side by side: each addition waits for the one before
-
-}  // namespace
 
 ToneWindows::ToneWindows(std::span<const float> x, std::span<const int> hz, std::size_t hop, std::size_t parts)
     : x_(x), hop_(hop), tones_(hz.size()), parts_(parts) {
@@ -35,6 +30,7 @@ void ToneWindows::add_tones(Part& p) const {
   const std::span<const float> x = samples(p.number);
   for (std::size_t tone = 0; tone < tones_; ++tone) {
     const Cd* const turn = &turns_[tone * hop_];
+    constexpr std::size_t kAtOnce = 4;  // sums side by side: each addition waits for the one before
     double re[kAtOnce]{}, im[kAtOnce]{};
     for (std::size_t k = 0; k < hop_; k += kAtOnce) {
       for (std::size_t j = 0; j < kAtOnce; ++j) {
