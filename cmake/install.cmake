@@ -34,7 +34,7 @@ offhook_use_precompiled(offhook_simulator offhook_pch)
 # The components, each in an export set with those that have the same dependencies (OffhookConfig.cmake.in):
 # dsp <- core <- modem, which need nothing that a user has to find; hostsim; decode; driver; the whole program.
 set(offhook_sets "Core:shared=offhook static=static simulator=simulator dsp=dsp driver_core=core modem=modem"
-  "Hostsim:base=base fax=fax context=context hostsim=hostsim" "Decode:decode=decode" "Driver:session=driver"
+  "Hostsim:base=base fax=fax t38=t38 context=context hostsim=hostsim" "Decode:decode=decode" "Driver:session=driver"
   "Program:traces=traces app=program")
 add_library(offhook_plugin INTERFACE)
 set_target_properties(offhook_plugin PROPERTIES EXPORT_NAME plugin)

@@ -27,8 +27,6 @@ constexpr int kCheckOctets = 2;
 constexpr int kFramingFlags = 8;  // number in a row before a receiver reports frames
 constexpr float kLeastDbm0 = -45.5f;
 constexpr int kLevelSamples = 40;  // over which the level is measured to find silence
-// V.17's receiver must hear a short training this far below the signal: with less than 18 dB spandsp's fails
-// (measured without an echo). The far machine's frames of V.21 give the level.
 constexpr float kShortTrainingRangeDb = 26;
 
 class Modems {
@@ -166,7 +164,7 @@ void Modems::init_receivers() {
   fsk_rx_init(&v21_rx_, &preset_fsk_specs[FSK_V21CH2], FSK_FRAME_MODE_SYNC,
               reinterpret_cast<put_bit_func_t>(hdlc_rx_put_bit), &v21_hdlc_);
   dc_restore_init(&dc_);
-  power_meter_init(&power_, 10);
+  power_meter_init(&power_, kPowerShift);
 }
 
 Message* Modems::report(Kind kind, std::uint8_t turn, std::int32_t value) {
@@ -273,7 +271,7 @@ void Modems::begin_receiving(const Message& order) {
   if (receives_ == Signal::kV27ter) v27ter_rx_restart(&v27ter_rx_, receive_rate_, 0);
   if (receives_ == Signal::kV29) v29_rx_restart(&v29_rx_, receive_rate_, 0);
   if (receives_ != Signal::kV17) return;
-  const float least = order.short_training ? std::min(kLeastDbm0, v21_dbm0_ - kShortTrainingRangeDb) : kLeastDbm0;
+  const float least = order.short_training ? v17_cutoff_dbm0(v21_dbm0_) : kLeastDbm0;
   v17_rx_signal_cutoff(&v17_rx_, least);
   v17_rx_restart(&v17_rx_, receive_rate_, order.short_training);
 }
@@ -553,6 +551,10 @@ constexpr oh_pump_type kType = {
 
 const oh_pump_type* pump_type() {
   return &kType;
+}
+
+float v17_cutoff_dbm0(float v21_dbm0) {
+  return std::min(kLeastDbm0, v21_dbm0 - kShortTrainingRangeDb);
 }
 
 void FreePump::operator()(void* self) const {

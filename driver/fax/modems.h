@@ -55,6 +55,11 @@ const oh_pump_type* pump_type();
 
 inline constexpr float kTxLevelDbm0 = -12;  ///< of the transmitter of a fax machine of this program
 
+inline constexpr int kPowerShift = 10;  ///< of spandsp's power meter: over 1024 samples
+/// The level at which V.17's receiver must detect a carrier. spandsp's fails in a short training if it detects less
+/// than 18 dB below the signal (measured without an echo). @param v21_dbm0  of the far machine's last V.21 frame
+float v17_cutoff_dbm0(float v21_dbm0);
+
 /// A pump in its own memory.
 struct FreePump {
   void operator()(void* self) const;

@@ -59,19 +59,19 @@ constexpr bool is_later(std::uint8_t a, std::uint8_t b) {
 }
 
 /// Slots from one writer to one reader. Neither waits. Real-time: yes.
-template <std::size_t kSlots>
+template <std::size_t kSlots, class Slot = Message>
 class SlotRing {
   static_assert((kSlots & (kSlots - 1)) == 0);
 
  public:
   /// @return the slot to fill before push(), or null if the ring is full. The writer's.
-  Message* free_slot() {
+  Slot* free_slot() {
     const std::size_t head = head_.load(std::memory_order_relaxed);
     return head - tail_.load(std::memory_order_acquire) < kSlots ? &slots_[head % kSlots] : nullptr;
   }
   void push() { head_.store(head_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
   /// @return the oldest message, which stays until pop(), or null. The reader's.
-  const Message* front() const {
+  const Slot* front() const {
     const std::size_t tail = tail_.load(std::memory_order_relaxed);
     return tail == head_.load(std::memory_order_acquire) ? nullptr : &slots_[tail % kSlots];
   }
@@ -79,7 +79,7 @@ class SlotRing {
   std::size_t size() const { return head_.load(std::memory_order_acquire) - tail_.load(std::memory_order_acquire); }
 
  private:
-  std::array<Message, kSlots> slots_;
+  std::array<Slot, kSlots> slots_;
   std::atomic<std::size_t> head_{0}, tail_{0};
 };
 

@@ -18,16 +18,16 @@ constexpr int kSizes = T30_SUPPORT_215MM_WIDTH | T30_SUPPORT_255MM_WIDTH | T30_S
 constexpr int kCompressions =
     T30_SUPPORT_T4_1D_COMPRESSION | T30_SUPPORT_T4_2D_COMPRESSION | T30_SUPPORT_T6_COMPRESSION;
 
-int modems_up_to(std::uint32_t bit_rate) {
+}  // namespace
+
+int supported_modems(std::uint32_t bit_rate) {
   if (bit_rate >= 14'400) return T30_SUPPORT_V27TER | T30_SUPPORT_V29 | T30_SUPPORT_V17;
   if (bit_rate >= 9600) return T30_SUPPORT_V27TER | T30_SUPPORT_V29;
   if (bit_rate >= 4800) return T30_SUPPORT_V27TER;
   throw std::invalid_argument("a fax of " + std::to_string(bit_rate) + " bit/s; expected 4800, 9600 or 14400");
 }
 
-}  // namespace
-
-T30Watch::T30Watch(const TerminalConfig& config) : config_(config), modems_(modems_up_to(config.max_bit_rate)) {}
+T30Watch::T30Watch(const TerminalConfig& config) : config_(config), modems_(supported_modems(config.max_bit_rate)) {}
 
 void T30Watch::begin(t30_state_s* t30) {
   t30_ = t30;

@@ -28,6 +28,10 @@ struct TerminalConfig {
   std::function<void(const Progress&)> page{};  ///< a page is complete. May be empty.
 };
 
+/// spandsp's set of the modulations (T30_SUPPORT_V17 ...) that TerminalConfig::max_bit_rate allows.
+/// @throws std::invalid_argument: another rate
+int supported_modems(std::uint32_t max_bit_rate);
+
 /// The state of a terminal.
 struct Progress {
   std::uint32_t pages_sent = 0;       ///< that the far end has confirmed

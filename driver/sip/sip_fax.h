@@ -22,7 +22,7 @@
 #include "driver/network/udptl_socket.h"
 #include "driver/session/fax_call.h"
 #include "driver/session/session.h"
-#include "driver/session/t38_terminal.h"
+#include "driver/t38/t38_terminal.h"
 #include "driver/sip/sip_line.h"
 
 namespace offhook::sip {

@@ -7,9 +7,9 @@
 
 #include "driver/base/left_behind.h"
 #include "driver/core/logged_rate.h"
-#include "driver/fax/modems.h"
-#include "driver/fax/terminal.h"
+#include "driver/fax/slots.h"
 #include "driver/fax/tiff.h"
+#include "hostsim/call/fax_machine.h"
 #include "hostsim/call/line_between.h"
 
 namespace offhook::hostsim {
@@ -32,22 +32,22 @@ class PageFiles {
   TemporaryFolder folder_{"fax"};
 };
 
-/// A fax machine, and its end in the log.
-class Machine {
+/// An end of the call, with its states in the log.
+class End {
  public:
-  Machine(oh_pump_role role, const fax::TerminalConfig& config, std::uint16_t id, oh_event_log* log)
-      : pump_(fax::make_pump(role)), terminal_(pump_.get(), config), id_(id), log_(log) {}
+  End(std::unique_ptr<FaxMachine> machine, std::uint16_t id, oh_event_log* log)
+      : machine_(std::move(machine)), id_(id), log_(log) {}
 
-  oh_pump pump() const { return oh_pump_at(fax::pump_type(), pump_.get()); }
-  void poll() { terminal_.poll(); }
-  void end_call() { terminal_.end_call(); }
-  const fax::Progress& progress() const { return terminal_.progress(); }
-  std::uint64_t starved_bits() const { return fax::counters_of(pump_.get()).starved_bits; }
+  oh_pump pump() const { return machine_->pump(); }
+  void poll(Ns now) { machine_->poll(now); }
+  void end_call() { machine_->end_call(); }
+  const fax::Progress& progress() const { return machine_->progress(); }
+  const FaxMachine& machine() const { return *machine_; }
   /// Whether it sends or receives a page.
-  bool in_page() const { return status().state == OH_PUMP_DATA; }
+  bool in_page() const { return machine_->status().state == OH_PUMP_DATA; }
 
   void look(Ns now) {
-    const oh_pump_status s = status();
+    const oh_pump_status s = machine_->status();
     if (s.state == state_) return;
     state_ = s.state;
     write(now, OH_EV_PUMP_STATE, static_cast<std::uint32_t>(state_));
@@ -56,16 +56,10 @@ class Machine {
   }
 
  private:
-  oh_pump_status status() const {
-    oh_pump_status s{};
-    fax::pump_type()->status(pump_.get(), &s);
-    return s;
-  }
   void write(Ns now, oh_event_kind kind, std::uint32_t argument) {
     oh_event_log_write(log_, static_cast<std::uint64_t>(now), kind, id_, argument);
   }
-  fax::OwnPump pump_;
-  fax::Terminal terminal_;
+  std::unique_ptr<FaxMachine> machine_;
   std::uint16_t id_;
   oh_event_log* log_;
   oh_pump_state state_ = OH_PUMP_IDLE;
@@ -81,8 +75,10 @@ class FaxConnection final : public Connection {
         streams_(s.device.streams()),
         tap_(std::move(tap)),
         files_(s),
-        near_(s.role, config(s, near_sends_), 0, log),
-        far_(near_sends_ ? OH_PUMP_ANSWER : OH_PUMP_CALL, config(s, !near_sends_), 1, log),
+        near_(s.fax.gateway ? make_fax_gateway(s, config(s, near_sends_))
+                            : make_fax_machine(s.role, config(s, near_sends_)),
+              0, log),
+        far_(make_fax_machine(near_sends_ ? OH_PUMP_ANSWER : OH_PUMP_CALL, config(s, !near_sends_)), 1, log),
         line_(make_line_between(s, [this](const void* rx, void* tx, std::size_t n) { serve_far(rx, tx, n); })) {}
 
   void bind(Engine& engine, SimulatedCard& card, const oh_driver& driver) override {
@@ -104,7 +100,7 @@ class FaxConnection final : public Connection {
 
   void exchange_user_data(Ns now) override {
     now_ = now;
-    near_.poll();
+    near_.poll(now);
     near_.look(now);
     far_.look(now);
     const bool near_over = near_.progress().over, far_over = far_.progress().over;
@@ -148,7 +144,11 @@ class FaxConnection final : public Connection {
     s.refused_pages = sender().refused_pages;
     s.frames_again = sender().frames_again;
     s.bad_lines = receiver().bad_lines;
-    s.starved_bits = near_.starved_bits();
+    s.starved_bits = near_.machine().starved_bits();
+    const FaxMachine::Packets packets = near_.machine().packets();
+    s.packets_sent = packets.sent;
+    s.packets_recovered = packets.recovered;
+    s.packets_lost = packets.lost;
     s.lasted_s = started_ < 0 ? 0 : static_cast<double>((s.over ? over_at_ : now_) - started_) * 1e-9;
     s.complete = sender().complete;
     if (!s.complete) s.failure = t30_reason();
@@ -196,7 +196,7 @@ class FaxConnection final : public Connection {
     far_samples_ += n;
     if (far_samples_ >= kPollSamples) {
       far_samples_ = 0;
-      far_.poll();
+      far_.poll(engine_->now());
     }
     const oh_pump pump = far_.pump();
     pump.process(pump.self, rx, tx, n);
@@ -209,7 +209,7 @@ class FaxConnection final : public Connection {
   const oh_streams streams_;
   LineTap tap_;
   PageFiles files_;
-  Machine near_, far_;
+  End near_, far_;
   std::unique_ptr<LineBetween> line_;
   std::size_t far_samples_ = 0;
   std::vector<FaxStatus::Page> taken_;

@@ -5,6 +5,9 @@
 // runs outside it, at each interrupt of the card, and costs no CPU time. At the other end of scenario.line is an ideal
 // fax machine, which is always on time.
 //
+// With scenario.fax.gateway the device is a T.38 gateway, and its fax machine is behind a packet network
+// (fax_machine.h).
+//
 // T.30 repairs what a late block breaks: it repeats frames, trains again, refuses a page, or ends the call. The
 // result counts each.
 #pragma once
@@ -34,16 +37,19 @@ struct FaxStatus {
   std::uint32_t whole = 0;      ///< pages whose pixels all arrived
   std::uint32_t lost() const { return due - whole; }
   bool error_correction = false;
-  std::uint32_t trainings = 0;         ///< test signals announced by DCS
-  std::uint32_t failed_trainings = 0;  ///< test signals refused by FTT
-  std::uint32_t refused_pages = 0;     ///< RTN
-  std::uint32_t frames_again = 0;      ///< frames that the receiving machine requested again by PPR
-  std::uint32_t bad_lines = 0;         ///< lines that it could not decode, without error correction
-  std::uint64_t starved_bits = 0;      ///< of the device: sent as zeros because T.30 was late
-  double lasted_s = 0;                 ///< from the start until both machines had ended
-  bool over = false;                   ///< both have
-  bool complete = false;               ///< every page confirmed to the sender, which ended without an error
-  std::string failure;                 ///< T.30's reason otherwise
+  std::uint32_t trainings = 0;          ///< test signals announced by DCS
+  std::uint32_t failed_trainings = 0;   ///< test signals refused by FTT
+  std::uint32_t refused_pages = 0;      ///< RTN
+  std::uint32_t frames_again = 0;       ///< frames that the receiving machine requested again by PPR
+  std::uint32_t bad_lines = 0;          ///< lines that it could not decode, without error correction
+  std::uint64_t starved_bits = 0;       ///< of the device: sent as zeros because T.30 was late
+  std::uint64_t packets_sent = 0;       ///< packets of T.38, with a gateway; a packet is sent once or more often
+  std::uint64_t packets_recovered = 0;  ///< packets that were lost, and received as copies
+  std::uint64_t packets_lost = 0;       ///< packets that were lost with all copies
+  double lasted_s = 0;                  ///< from the start until both machines had ended
+  bool over = false;                    ///< both have
+  bool complete = false;                ///< every page confirmed to the sender, which ended without an error
+  std::string failure;                  ///< T.30's reason otherwise
   std::vector<Page> pages;
   bool intact() const { return complete && whole == due; }
 };

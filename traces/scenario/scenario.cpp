@@ -162,7 +162,7 @@ void check_fax(const Scenario& s, const Origins& origins) {
       return std::string_view(origin.first).starts_with("fax.");
     });
     const hostsim::FaxScenario none;
-    const bool given = s.fax.lines != none.lines || s.fax.error_correction != none.error_correction ||
+    const bool given = s.fax.gateway || s.fax.lines != none.lines || s.fax.error_correction != none.error_correction ||
                        s.fax.max_bit_rate != none.max_bit_rate;
     if (given && first != origins.end())
       throw Error(fmt::format("{}: {} has no effect without pages; expected fax.pages of at least 1", first->second,

@@ -332,6 +332,13 @@ KeyTable fax_keys() {
       key<F>("max_bit_rate", 4800, 14'400,
              "highest bit rate of both fax machines: V.27ter at 4800, also V.29 from 9600 on, also V.17 from 14400 on",
              &F::max_bit_rate),
+      key<F>(
+          "gateway",
+          "true: the device is a T.38 gateway between the line and a packet network, behind which its fax machine is",
+          &F::gateway),
+      key<F>("packet_loss", 0, 1, "share of the gateway's datagrams that are lost, in each direction", &F::packet_loss),
+      key<F>("packet_delay_ms", 0, 2000, "one-way delay of the gateway's packet network", &F::packet_delay_ms),
+      key<F>("packet_copies", 0, 15, "copies of earlier packets in each datagram of the gateway", &F::packet_copies),
   };
 }
 

@@ -91,6 +91,51 @@ TEST(FaxCall, AStarvedContextFailsWithTheReasonOfT30) {
   EXPECT_NE(r.transfer.failure.find("T.30"), std::string::npos) << r.transfer.failure;
 }
 
+/// The device is a T.38 gateway; the machine behind it calls or answers.
+Scenario gateway_in(const char* context, oh_pump_role role) {
+  Scenario s = fax_in(context, true, role);
+  s.fax.gateway = true;
+  return s;
+}
+
+TEST(FaxGateway, EveryPageArrivesInEveryContextAndOverALossyNetwork) {
+  for (const char* context : {"INT", "DPC", "THR 24", "RES 3/8 strict"}) {
+    for (const oh_pump_role role : {OH_PUMP_CALL, OH_PUMP_ANSWER}) {
+      SCOPED_TRACE(testing::Message() << context << " " << role);
+      Scenario s = gateway_in(context, role);
+      s.fax.packet_loss = 0.05;
+      const CallResult r = run_device(s);
+      ASSERT_NE(r.fax, nullptr);
+      EXPECT_TRUE(r.completed) << r.transfer.failure;
+      EXPECT_EQ(r.fax->whole, 2u);
+      EXPECT_EQ(r.fax->confirmed, 2u);
+      EXPECT_EQ(r.fax->packets_lost, 0u);
+      EXPECT_GT(r.fax->packets_recovered, 10u);
+      EXPECT_GT(r.fax->packets_sent, 300u);
+      EXPECT_EQ(r.driver.blocks_late, 0u);
+    }
+  }
+}
+
+TEST(FaxGateway, WithoutCopiesLossesReachT30) {
+  Scenario s = gateway_in("INT", OH_PUMP_CALL);
+  s.fax.packet_loss = 0.05;
+  s.fax.packet_copies = 0;
+  const CallResult r = run_device(s);
+  EXPECT_GT(r.fax->packets_lost, 0u);
+  EXPECT_EQ(r.fax->packets_recovered, 0u);
+  EXPECT_TRUE(!r.completed || r.fax->frames_again > 0);
+}
+
+TEST(FaxGateway, AnIdealNetworkLosesNothingAndAStarvedContextFails) {
+  const CallResult good = run_device(gateway_in("INT", OH_PUMP_ANSWER));
+  EXPECT_TRUE(good.completed) << good.transfer.failure;
+  EXPECT_EQ(good.fax->packets_lost + good.fax->packets_recovered, 0u);
+  const CallResult bad = run_device(gateway_in("THR 4", OH_PUMP_ANSWER));
+  EXPECT_FALSE(bad.completed);
+  EXPECT_EQ(bad.fax->whole, 0u);
+}
+
 TEST(FaxCall, EndsAtItsTimeLimit) {
   Scenario s = fax_in("INT", true);
   s.device_s = 10;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/session/t38_terminal.h"
+#include "driver/t38/t38_terminal.h"
 
 #include <spandsp.h>
 
