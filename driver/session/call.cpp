@@ -19,9 +19,11 @@ Call::Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t
       detector_(kLinear8000.rx.rate_hz),
       loops_(config.loops),
       v92_(config.v92),
+      bare_type_(config.pump),
       digits_only_(config.digits_only) {
-  if (config.pump == fax::pump_type()) {
-    fax_ = fax::make_pump(config.role);
+  if (config.pump == fax::pump_type() && config.pump_memory == nullptr) fax_ = fax::make_pump(config.role);
+  if (void* const self = config.pump_memory != nullptr ? config.pump_memory : fax_.get()) {
+    bare_ = oh_pump_at(config.pump, self);
   } else {
     modem_.emplace(Modem::Config{.pump = config.pump,
                                  .role = config.role,
@@ -78,8 +80,8 @@ void Call::piece(const void* rx, void* tx, std::size_t n) {
     if (fax_caller_ && !had_data_) fax_caller_->process(heard, n);
     if (digits_only_) {
       std::fill_n(said, n, std::int16_t{0});
-    } else if (fax_) {
-      fax::pump_type()->process(fax_.get(), converts_ ? heard : rx, converts_ ? said : tx, n);
+    } else if (is_bare()) {
+      bare_.process(bare_.self, converts_ ? heard : rx, converts_ ? said : tx, n);
     } else {
       run_modem(converts_ ? heard : rx, converts_ ? said : tx, n);
     }
@@ -129,7 +131,7 @@ void Call::report_gap(std::size_t n) {
     dialler_.report_gap(n);
   } else {
     if (listening()) detector_.report_gap(n);
-    if (!digits_only_ && fax_) fax::pump_type()->report_gap(fax_.get(), n);
+    if (!digits_only_ && is_bare()) bare_.report_gap(bare_.self, n);
     if (!digits_only_ && modem_) modem_->report_gap(n);
   }
   publish();
@@ -151,7 +153,7 @@ bool Call::listening() const {
 
 void Call::publish() {
   if (modem_) static_cast<oh_modem_end_status&>(status_) = modem_->status();
-  if (fax_) fax::pump_type()->status(fax_.get(), &status_.pump);
+  if (is_bare()) bare_type_->status(bare_.self, &status_.pump);
   if (modem_ && loops_ != nullptr) status_.loop = loops_->state(modem_->pump_memory());
   if (status_.pump.state == OH_PUMP_DATA) {
     if (modem_ && v92_ != nullptr && v92_->profile(modem_->pump_memory(), &status_.profile) == 0)

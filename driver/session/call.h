@@ -25,6 +25,9 @@ namespace offhook::modem {
 struct CallConfig {
   const oh_pump_type* pump;  ///< of fax::pump_type(): the call has that pump, and no link above it
   oh_pump_role role;
+  /// The owner's pump of type `pump`: the call has it, and no link above it. It outlives the call. Null: the call makes
+  /// its own pump.
+  void* pump_memory = nullptr;
   std::uint32_t modulations = 0;                     ///< this and the next as in oh_pump_config
   std::uint32_t min_bit_rate = 0, max_bit_rate = 0;  ///< bit/s, 0: no limit
   oh_link_config link{};
@@ -85,6 +88,8 @@ class Call {
   void release() { releasing_.store(true, std::memory_order_relaxed); }
   /// The memory of the fax pump, if the call has one; else null.
   void* fax_pump() const { return fax_.get(); }
+  /// Whether there is no link above the pump.
+  bool is_bare() const { return bare_.self != nullptr; }
   bool released() const { return released_.load(std::memory_order_relaxed); }
   /// Asks the context to give this order to the pump; status() shows when that was done. One at a time.
   void hold(oh_hold_order order) {
@@ -119,7 +124,9 @@ class Call {
   Dialler dialler_;
   ProgressDetector detector_;
   std::optional<FaxCallerDetector> fax_caller_;
-  fax::OwnPump fax_;  // one of the two
+  fax::OwnPump fax_;
+  oh_pump bare_{};  // one of the two: a pump without a link
+  const oh_pump_type* bare_type_;
   std::optional<Modem> modem_;
   CallStatus status_{};  // the context's
   const Loops* loops_;

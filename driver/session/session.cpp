@@ -100,7 +100,7 @@ void Session::begin_call(const CallConfig& call) {
 
 void Session::end_call(const std::function<bool()>& far_end_left) {
   const CallStatus now = status();
-  if (call_ && call_->fax_pump() != nullptr && now.line_failure.empty()) {  // the last signal is still queued
+  if (call_ && call_->is_bare() && now.line_failure.empty()) {  // the last signal is still queued
     std::this_thread::sleep_for(std::chrono::milliseconds(1000) * io_delay_samples() / OH_MODEM_RATE_HZ);
     swap_call(nullptr);
     oh_card_set_off_hook(&card_.state(), 0);

@@ -12,26 +12,16 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "driver/fax/terminal.h"
-#include "driver/network/rtp_card.h"
-#include "driver/network/udptl_socket.h"
 #include "driver/session/fax_call.h"
-#include "driver/session/session.h"
+#include "driver/sip/t38_line.h"
 #include "driver/t38/t38_terminal.h"
-#include "driver/sip/sip_line.h"
 
 namespace offhook::sip {
-
-enum class T38Use : std::uint8_t {
-  kNo,      ///< audio alone
-  kAccept,  ///< if the far end offers it
-  kOffer    ///< when the call is connected
-};
 
 struct SipFaxConfig {
   std::string number;  ///< number to dial; empty: answer a call
@@ -45,7 +35,7 @@ class SipFax final : public modem::FaxCall {
   SipFax(const SipPlace& place, const LiveDriverConfig& driver, const SipFaxConfig& config);
   ~SipFax() override;
 
-  bool ringing() const override { return line_->ringing(); }
+  bool ringing() const override { return line_.ringing(); }
   void begin() override;
   void poll() override;
   void end_call() override;
@@ -53,26 +43,20 @@ class SipFax final : public modem::FaxCall {
   const fax::Progress& progress() const override;
   std::string failure() const override { return failure_; }
   std::string news() override;
-  std::vector<std::string> shortcomings() const override { return session_->shortcomings(); }
-  std::uint64_t blocks_late() const override { return session_->counters().blocks_late; }
-  std::vector<CardFigure> figures() const override;
+  std::vector<std::string> shortcomings() const override { return line_.session().shortcomings(); }
+  std::uint64_t blocks_late() const override { return line_.session().counters().blocks_late; }
+  std::vector<CardFigure> figures() const override { return line_.figures(); }
 
  private:
-  void begin_t38(const UdptlFarEnd& far);
+  void begin_t38();
   void work_audio();
   void work_t38();
 
   SipFaxConfig config_;
-  RtpCard card_;
-  UdptlSocket packets_;
-  std::unique_ptr<modem::Session> session_;
-  std::unique_ptr<Phone> phone_;
-  std::unique_ptr<SipLine> line_;
-  std::optional<fax::Terminal> audio_;  // whose pump the session has
+  T38Line line_;
+  std::optional<fax::Terminal> audio_;  // whose pump the line has
   std::optional<fax::T38Terminal> t38_;
   fax::Progress before_;
-  std::uint64_t ticks_ = 0;  // time that T.38 has processed, since t38_since_ms_
-  std::int64_t t38_since_ms_ = 0;
   bool begun_ = false, stopped_ = false;
   std::string failure_, told_;
 };

@@ -33,16 +33,10 @@ struct FaxOptions {
   bool sends = false, no_error_correction = false, best_effort = false, now = false, force = false;
 };
 
-/// The meaning of a control frame, for people; empty if the name is sufficient.
-std::string in_words(const std::string& name, std::span<const std::uint8_t> frame) {
-  const auto meaning = decode::fax_meaning(name, frame);
-  return meaning.empty() ? "" : fmt::format(": {}", fmt::join(meaning, ", "));
-}
-
 void say_frame(bool received, std::span<const std::uint8_t> frame) {
-  const std::string name = decode::fax_frame_name(frame[2]);
-  if (name == "FCD" || name == "RCP") return;  // of the page itself
-  say("{} {}{}\n", received ? "received" : "sent    ", name, in_words(name, frame));
+  const std::string words = fax_frame_in_words(frame);
+  if (words.empty()) return;
+  say("{} {}\n", received ? "received" : "sent    ", words);
   flush_output();
 }
 
@@ -245,15 +239,24 @@ Exit status: 0 the pages were received, 1 error, 2 no page or not every page, 13
 
 }  // namespace
 
+std::string fax_frame_in_words(std::span<const std::uint8_t> frame) {
+  const std::string name = decode::fax_frame_name(frame[2]);
+  if (name == "FCD" || name == "RCP") return "";
+  const auto meaning = decode::fax_meaning(name, frame);
+  return meaning.empty() ? name : fmt::format("{}: {}", name, fmt::join(meaning, ", "));
+}
+
 void add_fax(App& app, Action& action) {
-  App* fax = app.add_subcommand("fax", "Send or receive a fax on a live card");
+  App* fax = app.add_subcommand("fax", "Send or receive a fax on a live card, or carry faxes between a card and T.38");
   fax->require_subcommand(1);
   add_send(*fax, action);
   add_receive(*fax, action);
+  add_fax_gateway(*fax, action);
   fax->footer(
       R"(Examples:
   offhook fax receive got.tif unix:/run/card-b
   offhook fax send page.tif 5551234 unix:/run/card-a
+  offhook fax gateway dahdi:1 sip:100@192.0.2.1,local=192.0.2.7:5060,password-file=sip.password --to 200
 
 The modem signals run in the context of --context; T.30 and the TIFF file are handled outside it. DIS and DCS are printed
 in words (docs/fax.md).)");

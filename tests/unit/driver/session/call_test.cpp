@@ -45,6 +45,22 @@ TEST(Call, SamplesLostWhileDiallingAreTheDiallersAndNotThePumps) {
   EXPECT_EQ(call.status().pump.filled_in, 80u) << "from then on what is lost is the pump's";
 }
 
+// As the pump of a T.38 gateway, whose owner also reads it.
+TEST(Call, AnOwnersPumpHasNoLinkAndOutlivesTheCall) {
+  const fax::OwnPump pump = fax::make_pump(OH_PUMP_ANSWER);
+  {
+    Call call({.pump = fax::pump_type(), .role = OH_PUMP_ANSWER, .pump_memory = pump.get()}, kMuLaw8000, 0, nullptr,
+              nullptr);
+    std::array<std::int16_t, kBlock> rx{}, tx{};
+    call.process(rx.data(), tx.data(), kBlock);
+    call.report_gap(80);
+    EXPECT_TRUE(call.is_bare());
+    EXPECT_EQ(call.fax_pump(), nullptr);
+    EXPECT_EQ(call.status().pump.samples, kBlock + 80);
+  }
+  EXPECT_EQ(fax::counters_of(pump.get()).samples, kBlock + 80);
+}
+
 TEST(Call, AFaxCallHasItsPumpAndNoLinkOnEveryCard) {
   for (const oh_pump_format& format : {kLinear8000, kLinear16000To8000, kMuLaw8000}) {
     Call call({.pump = fax::pump_type(), .role = OH_PUMP_CALL}, format, 0, nullptr, nullptr);
