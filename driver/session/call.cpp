@@ -17,9 +17,9 @@ Call::Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t
       converts_(!takes(*config.pump, format)),
       dialler_(config.digits, config.plan, kLinear8000.tx.rate_hz),
       detector_(kLinear8000.rx.rate_hz),
+      bare_type_(config.pump),
       loops_(config.loops),
       v92_(config.v92),
-      bare_type_(config.pump),
       digits_only_(config.digits_only) {
   if (config.pump == fax::pump_type() && config.pump_memory == nullptr) fax_ = fax::make_pump(config.role);
   if (void* const self = config.pump_memory != nullptr ? config.pump_memory : fax_.get()) {
