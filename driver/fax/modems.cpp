@@ -11,6 +11,7 @@
 #include <new>
 
 #include "dsp/blocks/level.h"
+#include "dsp/blocks/linear_high_pass.h"
 
 namespace offhook::fax {
 namespace {
@@ -103,7 +104,7 @@ class Modems {
   v27ter_rx_state_t v27ter_rx_;
   v29_rx_state_t v29_rx_;
   v17_rx_state_t v17_rx_;
-  dc_restore_state_t dc_;
+  LinearHighPass front_;
   power_meter_t power_;
   float v21_dbm0_ = 0;                    // of the last good frame
   std::array<std::uint8_t, 128> bits_{};  // received in this chunk: at most 160 samples at 14 400 bit/s
@@ -163,7 +164,6 @@ void Modems::init_receivers() {
   v17_rx_signal_cutoff(&v17_rx_, kLeastDbm0);
   fsk_rx_init(&v21_rx_, &preset_fsk_specs[FSK_V21CH2], FSK_FRAME_MODE_SYNC,
               reinterpret_cast<put_bit_func_t>(hdlc_rx_put_bit), &v21_hdlc_);
-  dc_restore_init(&dc_);
   power_meter_init(&power_, kPowerShift);
 }
 
@@ -380,7 +380,7 @@ void Modems::receive_page(const std::int16_t* rx, std::size_t n) {
 void Modems::receive(const std::int16_t* rx, std::size_t n) {
   std::int16_t clean[kChunk];
   for (std::size_t i = 0; i < n; ++i) {
-    clean[i] = dc_restore(&dc_, rx[i]);
+    clean[i] = clip(front_.process(static_cast<float>(rx[i])));
     power_meter_update(&power_, clean[i]);
   }
   if (hears_page_) receive_page(clean, n);
@@ -402,6 +402,7 @@ void Modems::await_silence(const std::int16_t* rx, std::size_t n) {
 }
 
 void Modems::lose(std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) front_.process(0);
   const int count = static_cast<int>(n);
   if (hears_page_ && receives_ == Signal::kV27ter) v27ter_rx_fillin(&v27ter_rx_, count);
   if (hears_page_ && receives_ == Signal::kV29) v29_rx_fillin(&v29_rx_, count);

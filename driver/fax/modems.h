@@ -13,6 +13,8 @@
 // flags, which is harmless. Late bits of a page without error correction become zeros, which are counted
 // (starved_bits).
 //
+// DC and mains hum are removed before every receiver (dsp/blocks/linear_high_pass.h).
+//
 // While a page receiver waits for its training, V.21 listens as well, because the far end may repeat a command. The
 // first of the two that recognises its signal keeps the line.
 //

@@ -15,6 +15,7 @@
 #include "driver/base/ifp.h"
 #include "driver/fax/modems.h"
 #include "dsp/blocks/level.h"
+#include "dsp/blocks/linear_high_pass.h"
 
 namespace offhook::fax {
 namespace {
@@ -67,6 +68,7 @@ class Gateway {
 
   t38_gateway_state_t gateway_;
   power_meter_t power_;
+  LinearHighPass front_;
   PacketRing to_line_, to_network_;
   FrameRing frames_;
   std::atomic<std::uint64_t> samples_{0}, out_{0}, in_{0}, lost_{0};
@@ -145,8 +147,10 @@ void Gateway::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
     if (released_) {
       std::memset(tx + done, 0, now * sizeof *tx);
     } else {
-      std::copy_n(rx + done, now, heard);
-      for (std::size_t i = 0; i < now; ++i) power_meter_update(&power_, heard[i]);
+      for (std::size_t i = 0; i < now; ++i) {
+        heard[i] = clip(front_.process(rx[done + i]));
+        power_meter_update(&power_, heard[i]);
+      }
       t38_gateway_rx(&gateway_, heard, static_cast<int>(now));
       transmit(tx + done, now);
     }
@@ -162,6 +166,7 @@ void Gateway::report_gap(std::size_t n) {
   std::int16_t unheard[kChunk];
   for (std::size_t done = 0; done < n;) {
     const std::size_t now = std::min(kChunk, n - done);
+    for (std::size_t i = 0; i < now; ++i) front_.process(0);
     if (!released_) {
       t38_gateway_rx_fillin(&gateway_, static_cast<int>(now));
       transmit(unheard, now);

@@ -8,6 +8,8 @@
 //      samples -> receivers -> T.38 packets -|-> poll() -> send   -> UDPTL             -> T.38 machine
 //      samples <- modulators <- buffers <----|-- receive()        <- UDPTL, in order   <-
 //
+// DC and mains hum are removed before the receivers, as in driver/fax.
+//
 // The modem signals must not be late, and packets may be. The pump and its owner exchange packets through two rings.
 // The pump takes all received packets with its next block. spandsp's buffers allow for packets that come late.
 //

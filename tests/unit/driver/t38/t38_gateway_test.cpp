@@ -10,6 +10,7 @@
 #include <cmath>
 #include <deque>
 #include <memory>
+#include <numbers>
 #include <random>
 #include <string>
 #include <vector>
@@ -37,14 +38,16 @@ struct Call {
   std::uint32_t delay_ms = 40;
   std::uint32_t pages = 2, lines = 200;
   double limit_s = 200;
-  double loss_db = 0;  ///< of the line, in each direction
+  double loss_db = 0;      ///< of the line, in each direction
+  double hum_dbm0 = -100;  ///< at both ends of the line, 50 Hz
 };
 
 /// A machine with modem signals and the gateway on its line.
 class LineSide {
  public:
-  LineSide(const TerminalConfig& config, double loss_db, T38Gateway::Send send)
-      : gain_(static_cast<float>(std::pow(10, -loss_db / 20))),
+  LineSide(const TerminalConfig& config, const Call& call, T38Gateway::Send send)
+      : gain_(static_cast<float>(std::pow(10, -call.loss_db / 20))),
+        hum_(dbm0_to_peak(call.hum_dbm0)),
         pump_(make_pump(config.calls ? OH_PUMP_CALL : OH_PUMP_ANSWER)),
         terminal_(pump_.get(), config),
         gateway_({}, std::move(send), [this](bool from_network, std::span<const std::uint8_t>) {
@@ -54,8 +57,9 @@ class LineSide {
   void step() {
     Block heard_there, heard_here, said{};
     for (std::size_t i = 0; i < kBlock; ++i) {
-      heard_there[i] = to_gateway_[i];
-      heard_here[i] = to_machine_[i];
+      const double hum = hum_ * std::sin(2 * std::numbers::pi * 50 * static_cast<double>(samples_++) / 8000);
+      heard_there[i] = static_cast<std::int16_t>(to_gateway_[i] + hum);
+      heard_here[i] = static_cast<std::int16_t>(to_machine_[i] + hum);
     }
     pump_type()->process(pump_.get(), heard_here.data(), said.data(), kBlock);
     push(to_gateway_, said, gain_);
@@ -76,6 +80,8 @@ class LineSide {
     for (const std::int16_t x : said) line.push_back(static_cast<std::int16_t>(gain * x));
   }
   float gain_;
+  double hum_;
+  std::size_t samples_ = 0;
   OwnPump pump_;
   Terminal terminal_;
   T38Gateway gateway_;
@@ -107,7 +113,7 @@ Outcome run(const Call& call) {
   write_test_pages(folder / "sent.tif", call.pages, call.lines, 1);
   std::uint64_t now_ms = 0;
   PacketPath there(call.copies, call.delay_ms, call.loses), back(call.copies, call.delay_ms, call.loses);
-  LineSide line(terminal(call, call.line_sends, folder), call.loss_db,
+  LineSide line(terminal(call, call.line_sends, folder), call,
                 [&](std::span<const std::uint8_t> packet, int times) { there.send(now_ms, packet, times); });
   T38Terminal far(terminal(call, !call.line_sends, folder),
                   [&](std::span<const std::uint8_t> packet, int times) { back.send(now_ms, packet, times); });
@@ -172,6 +178,13 @@ TEST(T38Gateway, PagesAreEqualAtEveryLevelOfTheLine) {
     }
 }
 
+TEST(T38Gateway, PagesAreEqualNextToMainsHum) {
+  for (const bool line_sends : {true, false}) {
+    SCOPED_TRACE(line_sends);
+    expect_all(run({.line_sends = line_sends, .loss_db = 18, .hum_dbm0 = -20}), 2);
+  }
+}
+
 // Data signals have the level of the configuration. spandsp's CED and CNG are 3 dB louder.
 TEST(T38Gateway, SendsAtItsLevel) {
   T38Gateway gateway({}, [](auto, int) {}, {});
@@ -217,9 +230,9 @@ TEST(T38Gateway, PagesPassTwoGatewaysBetweenTwoLines) {
   write_test_pages(folder / "sent.tif", call.pages, call.lines, 1);
   std::uint64_t now_ms = 0;
   PacketPath there(3, 40, [](std::size_t n) { return n % 10 == 9; }), back = there;
-  LineSide a(terminal(call, true, folder), 0,
+  LineSide a(terminal(call, true, folder), call,
              [&](std::span<const std::uint8_t> packet, int times) { there.send(now_ms, packet, times); });
-  LineSide b(terminal(call, false, folder), 0,
+  LineSide b(terminal(call, false, folder), call,
              [&](std::span<const std::uint8_t> packet, int times) { back.send(now_ms, packet, times); });
   for (; now_ms < 200'000 && !(a.progress().over && b.progress().over); now_ms += kBlock / 8) {
     back.deliver(now_ms, a.gateway());
