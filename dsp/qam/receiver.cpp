@@ -405,7 +405,6 @@ void Receiver::resume() {
 // @param middle  age of the phase, symbols
 void Receiver::follow_frequency_of_s(int parity, int middle) {
   constexpr int kHalf = 24;  // symbols on each side
-  constexpr float kSure = 5;
   Complex half[2]{};
   float power = 0;
   for (int n = middle - kHalf; n < middle + kHalf; ++n) {
@@ -416,10 +415,11 @@ void Receiver::follow_frequency_of_s(int parity, int middle) {
   const float size = 0.5f / kHalf * (magnitude(half[0]) + magnitude(half[1]));
   if (!(size > 0)) return;
   const float turns = angle_turns(half[0] * conj(half[1])) / kHalf;
-  // The angle of a mean of kHalf has the noise's variance over twice the power; a difference of two has twice that.
   const float noise = 0.5f / kHalf * power - size * size;
-  const float sigma = square_root((noise > 0 ? noise : 0) / kHalf) / size * kTurnsPerRadian / kHalf;
-  if (turns * turns < kSure * kSure * sigma * sigma || turns * turns < 1e-8f) return;
+  // A tone with the noise's power, such as a harmonic of hum next to a line of S, turns each mean by its amplitude at
+  // most. This is also five standard deviations of the means' angles in white noise: 5 < 2 sqrt(kHalf).
+  const float most = 2 * square_root(noise > 0 ? noise : 0) / size * kTurnsPerRadian / kHalf;
+  if (turns * turns < most * most || turns * turns < 1e-8f) return;
   frequency_ += turns;
   phase_ += phase_of(turns * static_cast<float>(middle));
 }

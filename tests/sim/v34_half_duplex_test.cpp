@@ -109,6 +109,13 @@ std::vector<Case> cases() {
   add("Delay", 26400, [](hostsim::LineConfig& l) { l.delay_ms = 280; });
   add("NearEcho", 26400, [](hostsim::LineConfig& l) { l.near_echo_db = 6; });
   add("Edd1", 14400, [](hostsim::LineConfig& l) { l.channel = "v56bis-ad1-edd1"; });
+  // DC and hum with its harmonics, of a converter. The signal is received at -22 dBm0, with DC at -28 dBm0. 60 Hz: the
+  // fourth and fifth harmonic are next to the lower line of S at 3429 symbols/s, 245 Hz.
+  add("Dc", 24000, [](hostsim::LineConfig& l) { l.dc_percent = 1.5, l.loss_db = 16; });
+  add("Hum50AboveTheSignal", 19200, [](hostsim::LineConfig& l) { l.hum_hz = 50, l.hum_dbm0 = -20; });
+  add("Hum50BelowTheSignal", 26400, [](hostsim::LineConfig& l) { l.hum_hz = 50, l.hum_dbm0 = -26; });
+  add("Hum60BelowTheSignal", 21600, [](hostsim::LineConfig& l) { l.hum_hz = 60, l.hum_dbm0 = -26; });
+  add("Hum60FarBelowTheSignal", 26400, [](hostsim::LineConfig& l) { l.hum_hz = 60, l.hum_dbm0 = -32; });
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Every, V34HalfDuplexLines, testing::ValuesIn(cases()),

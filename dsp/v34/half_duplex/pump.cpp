@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "dsp/blocks/hum_filter.h"
 #include "dsp/blocks/level.h"
 #include "dsp/pump/pump_type.h"
 #include "dsp/v34/half_duplex/session.h"
@@ -88,6 +89,7 @@ class Modem {
   v8::V8 v8_;
   SigCDetector sig_c_;
   Phase2 phase2_;
+  HumFilter front_{kHighPassFrom220};
   HalfDuplexSession session_;
 };
 
@@ -120,11 +122,13 @@ float Modem::run(float x, bool is_lost) {
     case Stage::kPhase2:
       tx = phase2_.process(x);
       if (!phase2_.done()) break;
+      front_.set(phase2_.outcome().hum);
       session_.begin(phase2_.outcome());
       trained_ = true;
       stage_ = Stage::kSession;
       break;
     case Stage::kSession:
+      x = front_.process(is_lost ? 0 : x);
       tx = is_lost ? session_.process_lost() : session_.process(x);
       follow_outcome();
       break;
