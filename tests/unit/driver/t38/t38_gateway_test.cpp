@@ -38,7 +38,8 @@ struct Call {
   std::uint32_t delay_ms = 40;
   std::uint32_t pages = 2, lines = 200;
   double limit_s = 200;
-  double loss_db = 0;      ///< of the line, in each direction
+  double loss_db = 0;  ///< of the line, in each direction
+  GatewayConfig gateway{};
   double hum_dbm0 = -100;  ///< at both ends of the line, 50 Hz
 };
 
@@ -50,7 +51,7 @@ class LineSide {
         hum_(dbm0_to_peak(call.hum_dbm0)),
         pump_(make_pump(config.calls ? OH_PUMP_CALL : OH_PUMP_ANSWER)),
         terminal_(pump_.get(), config),
-        gateway_({}, std::move(send), [this](bool from_network, std::span<const std::uint8_t>) {
+        gateway_(call.gateway, std::move(send), [this](bool from_network, std::span<const std::uint8_t>) {
           ++(from_network ? frames_in_ : frames_out_);
         }) {}
 
@@ -176,6 +177,17 @@ TEST(T38Gateway, PagesAreEqualAtEveryLevelOfTheLine) {
       SCOPED_TRACE(testing::Message() << loss_db << (line_sends ? " from the line" : " to the line"));
       expect_all(run({.line_sends = line_sends, .loss_db = loss_db}), 2);
     }
+}
+
+// The gateway changes DIS, whichever machine answers.
+TEST(T38Gateway, LimitsRateAndErrorCorrectionOfBothMachines) {
+  for (const bool line_sends : {true, false}) {
+    SCOPED_TRACE(line_sends);
+    const Outcome o = run({.line_sends = line_sends, .gateway = {.error_correction = false, .max_bit_rate = 9600}});
+    expect_all(o, 2);
+    EXPECT_EQ(o.receiver.bit_rate, 9600u);
+    EXPECT_FALSE(o.receiver.error_correction);
+  }
 }
 
 TEST(T38Gateway, PagesAreEqualNextToMainsHum) {
