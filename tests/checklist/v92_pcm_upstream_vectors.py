@@ -110,6 +110,11 @@ def suvu(wait, level, silence, acknowledge):
     return sequence([[1] + [0] * 7 + [wait] + number(level & 31, 5) + [silence, acknowledge]])
 
 
+def cpus(drn, acknowledge):
+    """Table 24."""
+    return sequence([[0] + number(2, 2) + number(drn, 5) + [0] * 7 + [acknowledge]])
+
+
 def cp(kind, drn, shaping, acknowledge, a_law, look_ahead, ratio, taps, interval, sets, codec=None):
     """Table 23. kind 0: CPt, 1: CPu. sets: Ucodes of each constellation."""
     words = [[0] + number(kind, 2) + number(drn, 5) + [0] * 5 + number(shaping, 2) + [acknowledge],
@@ -320,6 +325,7 @@ add("Jp 8 points", text(jp(0x1234, 1, 0)))
 add("Jp 8 points later", text(jp(0, 0, 1)))
 add("SUVu", text(SUVU))
 add("SUVu'", text(suvu(1, -5, 1, 1)))
+add("CPus'", text(cpus(19, 1)))
 add("SUVd", text(suvd(0, 0)))
 add("SUVd'", text(suvd(1, 1)))
 add("CPt", text(CP_T))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v90/coding/upstream_sequences.h"
 
+#include "dsp/v90/coding/cp.h"
+
 namespace offhook::v90 {
 namespace {
 
@@ -43,6 +45,20 @@ void layout_suv(Io& io, V& v) {
   io.field(v.wait_for_cp, 1);
   io.field(v.level, 5);
   io.field(v.wants_silence, 1);
+  io.field(v.acknowledge, 1);
+  io.fixed(kStart, 1);
+  io.crc();
+}
+
+// Table 24.
+template <class Io, class V>
+void layout_short_cp(Io& io, V& v) {
+  begin(io);
+  uint8_t kind = 2;
+  io.reserved(1);  // 1: SUVu
+  io.field(kind, 2);
+  io.field(v.drn, 5);
+  io.reserved(7);
   io.field(v.acknowledge, 1);
   io.fixed(kStart, 1);
   io.crc();
@@ -211,6 +227,20 @@ bool decode(const uint8_t* bits, Suv* suv) {
   *suv = {};
   layout_suv(io, *suv);
   return io.good() && bits[18] == 1;
+}
+
+int encode(const ShortCp& cp, uint8_t* bits) {
+  FieldWriter io(bits);
+  layout_short_cp(io, cp);
+  io.fixed(0, 1);
+  return ShortCp::kBits;
+}
+
+bool decode(const uint8_t* bits, ShortCp* cp) {
+  FieldReader io(bits);
+  *cp = {};
+  layout_short_cp(io, *cp);
+  return io.good() && bits[18] == 0 && bits[19] == 0 && bits[20] == 1 && cp->drn <= Cp::kMaxDrn;
 }
 
 int encode(const Cpd& cpd, uint8_t* bits) {

@@ -36,16 +36,29 @@ struct Suv {
   friend bool operator==(const Suv&, const Suv&) = default;
 };
 
+/// CPus (8.7.3, Table 24): a CPu of a renegotiation in which only the rate, if anything, differs from the last CPu.
+struct ShortCp {
+  static constexpr int kBits = 52;  ///< as Suv
+  static constexpr int kFillBits = 1;
+  static constexpr TypeBits kTypeBits{0b001, 3};  // a CP; type 2
+
+  uint8_t drn;       ///< as in Cp
+  bool acknowledge;  ///< CPus': CPd was received
+  friend bool operator==(const ShortCp&, const ShortCp&) = default;
+};
+
 /// @param[out] bits  one per byte, in order of time  @return how many, without fill beyond the first bit.
 /// @pre every field within its stated range.  Real-time: yes, O(bits).
-int encode(const Jp& jp, uint8_t* bits);    ///< bits [Jp::kBits]
-int encode(const Suv& suv, uint8_t* bits);  ///< bits [Suv::kBits]
-int encode(const Cpd& cpd, uint8_t* bits);  ///< bits [kMostCpdBits]
+int encode(const Jp& jp, uint8_t* bits);       ///< bits [Jp::kBits]
+int encode(const Suv& suv, uint8_t* bits);     ///< bits [Suv::kBits]
+int encode(const ShortCp& cp, uint8_t* bits);  ///< bits [ShortCp::kBits]
+int encode(const Cpd& cpd, uint8_t* bits);     ///< bits [kMostCpdBits]
 inline constexpr int kMostCpdBits =
     51 + 102 + 68 + 17 * kMostTotalTaps + 85 + 17 * kConstellationSets * kMostPositivePoints + 18;
 
-bool decode(const uint8_t* bits, Jp* jp);    ///< bits [Jp::kBits - kFillBits]
-bool decode(const uint8_t* bits, Suv* suv);  ///< bits [Suv::kBits - kFillBits]
+bool decode(const uint8_t* bits, Jp* jp);       ///< bits [Jp::kBits - kFillBits]
+bool decode(const uint8_t* bits, Suv* suv);     ///< bits [Suv::kBits - kFillBits]
+bool decode(const uint8_t* bits, ShortCp* cp);  ///< bits [ShortCp::kBits - kFillBits]
 /// @param[in] bits  [size]  @return true when all but the fill lies within `size` and is right.  Parts that are absent
 /// leave their fields unchanged.
 bool decode(const uint8_t* bits, int size, Cpd* cpd);

@@ -247,7 +247,8 @@ void AnalogueV92Procedure::send_cp() {
   }
   cp_at_ = now_;
   cp_.acknowledge = sends_prime_ = cpd_received_;
-  bits_size_ = encode_v92(cp_, bits_);
+  bits_size_ =
+      only_rate_differs_ ? encode(ShortCp{cp_.drn, cp_.acknowledge}, bits_) : encode_v92(cp_, bits_);  // CPus, 8.7.3
   tx_.start_sequence(bits_, bits_size_);
 }
 
@@ -331,9 +332,19 @@ void AnalogueV92Procedure::begin_procedure(Procedure procedure) {
   primes_ = 0;
   cp_at_ = 0;
   tx_live_ = false;
+  const Cp before = cp_;
   choose_next_rate();
+  note_changes(before);
   if (carries_nothing() && procedure == Procedure::kRenegotiation) return end_in_retrain();
   tx_.end_at_frame();
+}
+
+// CPus is for a renegotiation that changes no parameter of the digital modem but the rate.
+void AnalogueV92Procedure::note_changes(const Cp& before) {
+  Cp same = before;
+  same.drn = cp_.drn;
+  same.acknowledge = cp_.acknowledge;
+  only_rate_differs_ = same == cp_;
 }
 
 void AnalogueV92Procedure::begin_renegotiation() {

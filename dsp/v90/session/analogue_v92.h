@@ -155,6 +155,7 @@ class AnalogueV92Procedure : public TableProcedure<AnalogueV92Procedure, Analogu
   void send_data();
   void receive_b1d();
   void receive_data();
+  void note_changes(const Cp& before);
   void begin_renegotiation();
   void begin_cleardown();
   void answer_renegotiation();
@@ -184,8 +185,9 @@ class AnalogueV92Procedure : public TableProcedure<AnalogueV92Procedure, Analogu
   bool ri_heard_ = false;
   bool suv_received_ = false, cpd_received_ = false, answered_ = false, b1d_received_ = false;
   bool sends_prime_ = false;
-  int64_t cp_at_ = 0;      // when the last CPu was begun; 0: none
-  int64_t frames_at_ = 0;  // when TRN2d began
+  bool only_rate_differs_ = false;  // from the last CPu: CPus
+  int64_t cp_at_ = 0;               // when the last CPu was begun; 0: none
+  int64_t frames_at_ = 0;           // when TRN2d began
   int primes_ = 0;
   Cpd cpd_{};  // of the data mode
   bool tx_live_ = false;

@@ -37,6 +37,7 @@ void UpstreamSequences::find(int bit, int bits_a_symbol, Found* found) {
   int size = 0;
   if (points_ == 2 && dil_receiver_.put(bit, &dil_)) *found = Found::kDil;
   if (cp_receiver_.put(bit, &cp_)) *found = Found::kCp, size = cp_receiver_.size() + 1;
+  if (points_ > 2 && short_cp_receiver_.put(bit, &short_cp_)) *found = Found::kShortCp, size = ShortCp::kBits;
   if (points_ > 2 && suv_receiver_.put(bit, &suv_)) *found = Found::kSuv, size = Suv::kBits;
   if (size == 0) return;
   const int a_frame = bits_a_symbol * kUpstreamIntervals;
@@ -111,6 +112,7 @@ const DigitalV92Procedure::Table& DigitalV92Procedure::transitions() {
       {in(kFinal),   kFarReversal, &P::expects_ru,      &P::follow_renegotiation, kFinal,  "9.8.1.1.1"},
       {in(kFinal),   kFarSuv,      nullptr,             &P::take_suv,             kFinal,  "9.6.1.1.2"},
       {in(kFinal),   kFarCp,       nullptr,             &P::take_cp,              kFinal,  "9.6.1.1.2"},
+      {in(kFinal),   kFarShortCp,  &P::has_cp_of_data,  &P::take_short_cp,        kFinal,  "8.7.3, 9.8.1.1.2"},
       {in(kFinal),   kFarE,        &P::expects_e2,      &P::receive_b1u,          kFinal,  "9.6.1.1.4, 9.6.1.1.6"},
       {in(kFinal),   kSentEd,      nullptr,             &P::drain,                kFinal,  "9.6.1.1.5"},
       {in(kFinal),   kSentDrain,   &P::ed_was_sent,     &P::send_b1d,             kFinal,  "9.6.1.1.5"},
@@ -177,6 +179,9 @@ void DigitalV92Procedure::read_symbols(PcmEchoCanceller* echo) {
         break;
       case Found::kCp:
         handle(Event::kFarCp);
+        break;
+      case Found::kShortCp:
+        handle(Event::kFarShortCp);
         break;
       case Found::kSuv:
         handle(Event::kFarSuv);
@@ -423,8 +428,17 @@ void DigitalV92Procedure::take_suv() {
 }
 
 void DigitalV92Procedure::take_cp() {
-  const Cp& cp = sequences_.cp();
-  if (!cp.data_mode) return;
+  if (sequences_.cp().data_mode) take(sequences_.cp());
+}
+
+void DigitalV92Procedure::take_short_cp() {
+  Cp cp = cp_;
+  cp.drn = sequences_.short_cp().drn;
+  cp.acknowledge = sequences_.short_cp().acknowledge;
+  take(cp);
+}
+
+void DigitalV92Procedure::take(const Cp& cp) {
   if (cp.drn != 0 && !frame_parameters(cp, config_.law, &data_frames_)) return;
   cp_ = cp;
   cp_received_ = true;

@@ -34,7 +34,7 @@ namespace offhook::v90 {
 /// The sequences of the upstream in training: bits of symbols with 2, 4 or 8 points.
 class UpstreamSequences {
  public:
-  enum class Found : uint8_t { kNone, kDil, kCp, kSuv, kE };
+  enum class Found : uint8_t { kNone, kDil, kCp, kShortCp, kSuv, kE };
 
   /// @param points  of the symbols to come
   void begin(int points);
@@ -44,6 +44,7 @@ class UpstreamSequences {
   const Dil& dil() const { return dil_; }
   UpstreamRates rates() const { return dil_receiver_.rates(); }
   const Cp& cp() const { return cp_; }
+  const ShortCp& short_cp() const { return short_cp_; }
   const Suv& suv() const { return suv_; }
 
  private:
@@ -54,9 +55,11 @@ class UpstreamSequences {
   Descrambler descrambler_{kGpa};
   DilReceiver dil_receiver_{true};
   CpReceiver cp_receiver_{CpForm::kV92};
+  FixedSequenceReceiver<ShortCp> short_cp_receiver_;
   FixedSequenceReceiver<Suv> suv_receiver_;
   Dil dil_{};
   Cp cp_{};
+  ShortCp short_cp_{};
   Suv suv_{};
   int until_next_ = -1;  // symbols until a sequence begins; below 0: not known
   int in_frame_ = -1;    // symbols of the frame that may be E
@@ -96,6 +99,7 @@ enum class DigitalV92Event : uint8_t {
   kFarReversal,
   kFarDil,
   kFarCp,
+  kFarShortCp,
   kFarSuv,
   kFarE,
   // time
@@ -193,6 +197,9 @@ class DigitalV92Procedure : public TableProcedure<DigitalV92Procedure, DigitalV9
   void send_cpd();
   void take_suv();
   void take_cp();
+  void take_short_cp();
+  void take(const Cp& cp);
+  bool has_cp_of_data() const { return procedure_ != Procedure::kStartUp; }
   void send_ed();
   void drain() { tx_.start(Signal::kDrain); }
   void send_rd();

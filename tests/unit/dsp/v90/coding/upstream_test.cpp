@@ -213,6 +213,7 @@ TEST(V92Sequences, CpdHasTheBitsOfTable30PartByPart) {
 TEST(V92Sequences, OfTheAnalogueModemHaveTheBitsOfTables20_23_27) {
   EXPECT_EQ(encoded(suvu()), vector("SUVu"));
   EXPECT_EQ(encoded(Suv{true, -5, true, true}), vector("SUVu'"));
+  EXPECT_EQ(encoded(ShortCp{19, true}), vector("CPus'"));
   const auto cp = [](const Cp& from) {
     Bits out(Cp::kMaxBits);
     out.resize(static_cast<size_t>(encode_v92(from, out.data())));
@@ -248,6 +249,11 @@ TEST(V92Sequences, AreReadAsTheVectorsHaveThem) {
   EXPECT_EQ(found("SUVu'", FixedSequenceReceiver<Suv>(), &suv), 2);
   EXPECT_EQ(suv, (Suv{true, -5, true, true}));
   EXPECT_EQ(found("CPt", FixedSequenceReceiver<Suv>(), &suv), 0) << "bit 18";
+  ShortCp short_cp{};
+  EXPECT_EQ(found("CPus'", FixedSequenceReceiver<ShortCp>(), &short_cp), 2);
+  EXPECT_EQ(short_cp, (ShortCp{19, true}));
+  for (const char* other : {"CPt", "CPu'", "SUVu'"})
+    EXPECT_EQ(found(other, FixedSequenceReceiver<ShortCp>(), &short_cp), 0) << other;
   Cp cp{};
   EXPECT_EQ(found("CPu'", CpReceiver(CpForm::kV92), &cp), 2);
   EXPECT_EQ(cp, cpu_prime());
@@ -277,6 +283,7 @@ TEST(V92Sequences, EveryDamagedBitIsNoticed) {
     }
   };
   check("SUVu'", FixedSequenceReceiver<Suv>(), Suv{});
+  check("CPus'", FixedSequenceReceiver<ShortCp>(), ShortCp{});
   check("CPu'", CpReceiver(CpForm::kV92), Cp{});
   check("CPd 1", CpdReceiver(), Cpd{});
   Bits damaged = bits("Jp");

@@ -226,6 +226,33 @@ TEST(V92TimeLimits, OfARenegotiationAreTheText) {
   }
 }
 
+// 8.7.3: CPus, because the points stay. It is understood, and data follow.
+TEST(V92Renegotiation, OfTheSamePointsHasTheShortCp) {
+  for (const bool digital_begins : {false, true}) {
+    V92Pair pair;
+    ASSERT_TRUE(pair.connect());
+    const Cp cp = pair.digital().cp();
+    const auto takes = [&pair](DigitalV92Event event) {
+      const auto rows = DigitalV92Procedure::transitions().rows;
+      for (size_t k = 0; k < rows.size(); ++k)
+        if (rows[k].event == event && (pair.digital().taken() >> k & 1) != 0) return true;
+      return false;
+    };
+    EXPECT_FALSE(takes(DigitalV92Event::kFarShortCp)) << "not in a start-up";
+    if (digital_begins) {
+      pair.digital().renegotiate();
+    } else {
+      pair.analogue().renegotiate();
+    }
+    ASSERT_TRUE(pair.until([&pair] { return !pair.digital().live(); }));
+    ASSERT_TRUE(pair.connect());
+    EXPECT_TRUE(takes(DigitalV92Event::kFarShortCp));
+    Cp now = pair.digital().cp();
+    now.acknowledge = cp.acknowledge;
+    EXPECT_EQ(now, cp);
+  }
+}
+
 // 9.5.1.2.1: 4500 ms and a round trip after INFO1a, which had come before Phase 3 began.
 TEST(V92TimeLimits, TheDigitalModemWaitsForJaFor4500msAndARoundTrip) {
   V92Pair pair;
