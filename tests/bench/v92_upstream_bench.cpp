@@ -50,6 +50,8 @@ constexpr Row kRows[] = {
     {"clock +50 ppm", [](Trunk& t) { t.clock_ppm = 50; }},
     {"clock -100 ppm", [](Trunk& t) { t.clock_ppm = -100; }},
     {"card's echo 14 dB", [](Trunk& t) { t.card_echo_db = 14; }},
+    {"card's echo 30 dB", [](Trunk& t) { t.card_echo_db = 30; }},
+    {"card's echo 40 dB", [](Trunk& t) { t.card_echo_db = 40; }},
     {"delay 100 ms", [](Trunk& t) { t.delay_ms = 100; }},
 };
 
