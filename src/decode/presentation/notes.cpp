@@ -101,6 +101,21 @@ void add_rtp(const Call& call, std::vector<std::string>& out) {
   }
 }
 
+// The most INFO0 that a modem sent in one Phase 2. INFO0 behind its INFO1 begins another start-up, and in another
+// channel it is an echo.
+int most_info0(const StartUp& s, int carrier_hz, int channel) {
+  int most = 0, here = 0;
+  double last = 0;
+  for (const InfoHeard& i : s.info) {
+    if (i.carrier_hz != carrier_hz || i.channel != channel) continue;
+    if (!i.is_info0() || i.t0 - last > kOnePhase2S) here = 0;
+    here += i.is_info0();
+    last = i.t0;
+    most = std::max(most, here);
+  }
+  return most;
+}
+
 }  // namespace
 
 std::vector<std::string> notes(const Call& call) {
@@ -120,9 +135,11 @@ std::vector<std::string> notes(const Call& call) {
                          [&](const InfoHeard& i) { return i.carrier_hz == carrier_hz && i.is_info0() == info0; });
   };
   const auto call0 = count(v34::kDpskCallHz, true), answer0 = count(v34::kDpskAnswerHz, true);
-  if (call0 > 1 || answer0 > 1) {
-    out.push_back(
-        fmt::format("INFO0 repeated (V.34 11.2.2): {} of the call modem, {} of the answer modem", call0, answer0));
+  const int call_most = most_info0(s, v34::kDpskCallHz, s.channel_1200),
+            answer_most = most_info0(s, v34::kDpskAnswerHz, s.channel_2400);
+  if (call_most > 1 || answer_most > 1) {
+    out.push_back(fmt::format("INFO0 repeated (V.34 11.2.2): {} of the call modem, {} of the answer modem", call_most,
+                              answer_most));
   }
   const auto missing = [&](const char* name, long heard) {
     if (heard == 0) out.push_back(fmt::format("no {} with a good CRC", name));
