@@ -36,6 +36,8 @@ class UpstreamReader {
   float variance() const { return variance_; }
   /// Of the symbol that was read last, kBehind samples ago: its level less the nearest point's.
   float residual() const { return residual_; }
+  /// Its distance to that point, in spacings of points there.
+  float off() const { return off_; }
   /// That symbol is so near to a point that this is probably the sent one.
   bool certain() const { return off_ < kCertain; }
 

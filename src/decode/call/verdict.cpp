@@ -104,8 +104,10 @@ double b1_s(const V34DataHeard& data) {
 }
 
 // The searches for data that were not read.
-std::string not_read(const Call& call, const V34DataHeard& data) {
+std::string not_read(const Call& call, const Training::Side& side, const V34DataHeard& data) {
   if (data.due_t + b1_s(data) > call.recording.duration_s) return "the recording ends within B1";
+  if (side.direction.pcm)
+    return fmt::format("B1u does not match CPd ({:.0f} % of its energy explained)", 100 * data.b1_match);
   const LatticeSearch& search = data.lattice;
   const std::string b1 = fmt::format(
       "B1 does not match the negotiated MP parameters ({:.0f} % of its energy explained)", 100 * data.b1_match);
@@ -124,7 +126,7 @@ void judge_data(const Call& call, const std::vector<V34DataHeard>& data, const T
   const V34DataHeard& last = data.back();
   if (!last.was_read()) {
     way.since_s = last.due_t;
-    way.reason = not_read(call, last);
+    way.reason = not_read(call, side, last);
     return;
   }
   if (last.unsure_t > 0) {
@@ -247,22 +249,32 @@ void add_v34(const Call& call, const Training::Side* lone, Verdict& v) {
   v.directions.push_back(v34_way(call, t, false, lone));
 }
 
-Way pcm_upstream_way(const Training& t) {
+Way pcm_upstream_way(const Call& call, const Training& t) {
+  const Training::Side& side = t.from_2400;
   Way up;
   up.name = "upstream";
-  up.channel = t.from_2400.direction.channel;
-  if (const auto& cpd = t.downstream.cpd) {
-    up.bit_rate = (2 * cpd->rate_thirds() + 3) / 6;
+  up.channel = side.direction.channel;
+  for (const Training& each : call.trainings) count(each.from_2400.links, up);
+  if (!t.downstream.cpds.empty()) {
+    up.bit_rate = (2 * t.downstream.cpds.back().cpd.rate_thirds() + 3) / 6;
     up.rate_from = "CPd";
   }
-  const Segment* start = t.from_2400.started();
+  const Segment* start = side.started();
   up.since_s = start != nullptr ? start->t_e_end : t.info1a_t;
-  up.reason = "data of V.92's PCM upstream are not read";
+  if (!side.data.empty()) {
+    judge_data(call, side.data, side, up);
+    find_hole(side.data, up);
+  } else if (t.downstream.cpds.empty()) {
+    up.reason = "the digital modem's CPd, which defines the data coding, was not decoded";
+    if (!t.downstream.stopped.empty()) up.reason += ": " + t.downstream.stopped;
+  } else {
+    up.reason = start != nullptr ? "CPd lacks a part of the data coding" : "no E2u was decoded";
+  }
   return up;
 }
 
 Way upstream_way(const Call& call, const Training& t) {
-  if (t.from_2400.direction.pcm) return pcm_upstream_way(t);
+  if (t.from_2400.direction.pcm) return pcm_upstream_way(call, t);
   const Training::Side& side = t.from_2400;
   Way up;
   up.name = "upstream";

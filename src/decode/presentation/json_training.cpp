@@ -285,7 +285,11 @@ std::vector<DataMode> data_of_v34(const Sent& s) {
   std::vector<DataMode> all;
   for (std::size_t k = 0; k < s.side->data.size(); ++k) {
     const V34DataHeard& d = s.side->data[k];
-    all.push_back({&d, &s.side->links[k], &d, d.b1_errors});
+    if (s.side->direction.pcm) {
+      all.push_back({&d, &s.side->links[k]});
+    } else {
+      all.push_back({&d, &s.side->links[k], &d, d.b1_errors});
+    }
   }
   return all;
 }
@@ -307,7 +311,7 @@ using N = Written<Sent>;
 constexpr Row kDirectionRows[] = {
     N::part("", kDirectionHead, [](const Sent& s) -> const Direction& { return s.side->direction; }),
     N::part<&segments>("segments", kSegment).means("training segments, in order of time"),
-    N::part<&data_of_v34>("data", kData).means("one entry per decoded data mode"),
+    N::part<&data_of_v34>("data", kData).means("one entry per decoded data mode; PCM upstream: as downstream"),
     N::of("channel", "", "channel of the sender", [](const Sent& s) { return s.side->direction.channel; })
         .absent_below_0("not recorded"),
     N::of("bit_rate", "bit/s", "negotiated by the MPs of Phase 4", [](const Sent& s) { return 2400 * s.rate; })

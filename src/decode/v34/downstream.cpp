@@ -149,7 +149,8 @@ class Reading {
         heard_.jp = reader_.jp();
         break;
       case DownstreamFound::kCpd:
-        heard_.cpd = reader_.cpd();
+        if (heard_.cpds.empty() || heard_.cpds.back().cpd != reader_.cpd())
+          heard_.cpds.push_back({reader_.cpd(), input_.t(1)});
         break;
       case DownstreamFound::kMp:
         take_mp();

@@ -62,7 +62,11 @@ struct DownstreamHeard {
   std::optional<double> clock_ppm;
   std::optional<v90::Jd> jd;
   std::optional<v90::Jp> jp;    ///< of V.92
-  std::optional<v90::Cpd> cpd;  ///< likewise, the last
+  struct CpdAt {
+    v90::Cpd cpd;
+    double t = 0;  ///< s, its end
+  };
+  std::vector<CpdAt> cpds;  ///< likewise, in order of time; equal ones once
   double t_jd_end = 0;          ///< s, the last of Jd'; 0: it was not seen
   int learnt = 0;               ///< levels that the DIL has shown, of the six intervals together
   std::vector<DownstreamMp> mp;

@@ -12,9 +12,9 @@ namespace offhook::decode {
 void PcmEqualiser::gather(long t, double* x) const {
   constexpr double kConstant = 1000;  // as strong as a signal
   *x++ = kConstant;
-  for (long k = 0; k < kTaps; ++k) x[k] = sample(own_, t + k - kTaps / 2);
+  for (long k = 0; k < own_taps_; ++k) x[k] = sample(own_, t + k - own_taps_ / 2);
   if (echo_lag_ < 0) return;
-  for (long k = 0; k < kEchoTaps; ++k) x[kTaps + k] = sample(other_, t - echo_lag_ - k);
+  for (long k = 0; k < kEchoTaps; ++k) x[own_taps_ + k] = sample(other_, t - echo_lag_ - k);
 }
 
 double PcmEqualiser::fit(long first, std::span<const float> levels, std::span<const char> trusted) {

@@ -12,11 +12,12 @@ namespace offhook::decode {
 
 class PcmEqualiser {
  public:
-  static constexpr int kTaps = 256;      ///< one a sample, the symbol in the middle
+  static constexpr int kTaps = 256;      ///< at most: one a sample, the symbol in the middle
   static constexpr int kEchoTaps = 128;  ///< of the other channel
 
-  /// @param own, other  as in PcmLine
-  PcmEqualiser(std::span<const float> own, std::span<const float> other) : own_(own), other_(other) {}
+  /// @param own, other  as in PcmLine  @param taps  even, up to kTaps
+  PcmEqualiser(std::span<const float> own, std::span<const float> other, int taps = kTaps)
+      : own_(own), other_(other), own_taps_(taps) {}
 
   /// Fits all taps by least squares. @param first  sample of the first level  @param levels  that were sent
   /// @param trusted  [levels.size()] which of them are known, or empty for all
@@ -24,6 +25,8 @@ class PcmEqualiser {
   double fit(long first, std::span<const float> levels, std::span<const char> trusted = {});
   /// Searches the residual of such levels for the other direction's echo; the next fit includes it.
   void find_echo(long first, std::span<const float> levels);
+  /// Samples after the symbol's that at() needs.
+  long ahead() const { return own_taps_ / 2; }
   bool has_echo() const { return echo_lag_ >= 0; }
 
   /// The level at a sample.
@@ -33,10 +36,11 @@ class PcmEqualiser {
   static float sample(std::span<const float> x, long t) {
     return t >= 0 && t < static_cast<long>(x.size()) ? x[static_cast<std::size_t>(t)] : 0.f;
   }
-  std::size_t taps() const { return 1 + kTaps + (has_echo() ? kEchoTaps : 0); }
+  std::size_t taps() const { return static_cast<std::size_t>(1 + own_taps_ + (has_echo() ? kEchoTaps : 0)); }
   void gather(long t, double* x) const;
 
   std::span<const float> own_, other_;
+  int own_taps_;
   long echo_lag_ = -1;     ///< samples to the first echo tap; -1: there is no echo
   std::vector<double> w_;  ///< of a constant first: the mean of PCM is only near zero, and was subtracted
 };

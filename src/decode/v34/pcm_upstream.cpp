@@ -78,7 +78,8 @@ class Reader {
   }
 
   void take(const v90::UpstreamReceiver::Symbol& symbol) {
-    const double t = time_of(receiver_.sample_of(symbol.position));
+    const std::int64_t sample = receiver_.sample_of(symbol.position);
+    const double t = time_of(sample);
     switch (sequences_.put(symbol.negative, symbol.magnitude)) {
       case Found::kDil:
         if (stage_ != Stage::kJa) break;
@@ -91,7 +92,7 @@ class Reader {
         take_cp(t);
         break;
       case Found::kE:
-        take_e(t);
+        take_e(t, sample);
         break;
       default:
         break;
@@ -112,7 +113,7 @@ class Reader {
     ++all.back().count;
   }
 
-  void take_e(double t) {
+  void take_e(double t, std::int64_t sample) {
     if (heard_.segments.empty() || heard_.segments.back().cp.empty()) return;
     if (stage_ == Stage::kCpt) {
       heard_.t_e1u = t;
@@ -125,6 +126,7 @@ class Reader {
       stage_ = Stage::kFinal;
     } else if (stage_ == Stage::kFinal) {
       heard_.segments.back().t_e = heard_.segments.back().t_e_end = t;
+      heard_.e2u_ends.push_back(static_cast<long>(sample) + 1);
       follows_ = false;
       stage_ = Stage::kData;
     }
@@ -147,15 +149,18 @@ std::span<const float> part_of(std::span<const float> x, double from_s, double t
 
 }  // namespace
 
+NetworkSamples::NetworkSamples(std::span<const float> channel, double from, double to_s, double clock_ppm)
+    : from_s(from), ppm(-clock_ppm) {
+  const std::span<const float> part = part_of(channel, from, to_s);
+  x = on_slower_clock(part, ppm, part.size());
+}
+
 PcmUpstreamHeard read_ja(std::span<const float> x, double from_s, double to_s) {
   return std::make_unique<Reader>(from_s, 0, std::nullopt)->run(part_of(x, from_s, to_s));
 }
 
-PcmUpstreamHeard read_pcm_upstream(std::span<const float> x, double from_s, double to_s, double clock_ppm,
-                                   const std::optional<v90::Jp>& jp) {
-  const std::span<const float> part = part_of(x, from_s, to_s);
-  const std::vector<float> on_network = on_slower_clock(part, -clock_ppm, part.size());
-  return std::make_unique<Reader>(from_s, -clock_ppm, jp)->run(on_network);
+PcmUpstreamHeard read_pcm_upstream(const NetworkSamples& samples, const std::optional<v90::Jp>& jp) {
+  return std::make_unique<Reader>(samples.from_s, samples.ppm, jp)->run(samples.x);
 }
 
 }  // namespace offhook::decode

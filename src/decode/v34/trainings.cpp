@@ -6,6 +6,7 @@
 #include <optional>
 #include <variant>
 
+#include "src/decode/v34/pcm_upstream_data.h"
 #include "src/decode/v34/s_search.h"
 
 namespace offhook::decode {
@@ -164,6 +165,31 @@ bool are_separate(const Recording& r, const StartUp& s, const Training& t) {
          t.from_2400.direction.channel >= 0;
 }
 
+// The data upstream behind each E2u, with the last usable CPd before it.
+void listen_pcm_upstream_data(const NetworkSamples& samples, Training& t, const LastLinks& before) {
+  constexpr long kRu = 400;  // symbols of Ru before its reversal (V.92 9.8), and some more
+  Training::Side& up = t.from_2400;
+  std::size_t next = 0;
+  for (std::size_t k = 0; k < up.segments.size(); ++k) {
+    const double e_end = up.segments[k].t_e_end;
+    if (e_end == 0 || next == t.pcm_upstream.e2u_ends.size()) continue;
+    const long e2u_end = t.pcm_upstream.e2u_ends[next++];
+    const v90::Cpd* cpd = nullptr;
+    for (const DownstreamHeard::CpdAt& c : t.downstream.cpds) {
+      if (c.t <= e_end + kRoundTripS && is_usable(c.cpd)) cpd = &c.cpd;
+    }
+    if (cpd == nullptr) continue;
+    auto to = static_cast<long>(samples.x.size());
+    if (k + 1 < up.segments.size())
+      to = std::min(to, static_cast<long>(samples.sample_at(up.segments[k + 1].t_trn)) - kRu);
+    for (const double tone : up.own_tone_s) {
+      if (tone > e_end) to = std::min(to, static_cast<long>(samples.sample_at(tone)));
+    }
+    up.data.push_back(read_pcm_upstream_data(samples, *cpd, e2u_end + (cpd->extend_e2u ? 1 : 0), to));
+    up.links.push_back(read_link(up.data.back(), last_of(up.links, before.from_2400)));
+  }
+}
+
 // V.92 with PCM upstream: the downstream's Jp gives the upstream's points, and the upstream's CPs those downstream.
 void listen_pcm_both_ways(const Recording& r, const StartUp& s, Training& t, double to_s, const LastLinks& before) {
   constexpr double kPhase3S = 20;  // at most, from Sd to Jp'
@@ -186,12 +212,14 @@ void listen_pcm_both_ways(const Recording& r, const StartUp& s, Training& t, dou
   asked.to_s = std::min(to_s, ja.t_ja_end + kPhase3S);
   asked.dil = ja.dil;
   const DownstreamHeard first = read_downstream(line, asked);
-  t.pcm_upstream = read_pcm_upstream(line.other, t.info1a_t, to_s, first.clock_ppm.value_or(0), first.jp);
+  const NetworkSamples samples(line.other, t.info1a_t, to_s, first.clock_ppm.value_or(0));
+  t.pcm_upstream = read_pcm_upstream(samples, first.jp);
   t.from_2400.segments = std::move(t.pcm_upstream.segments);
   asked.to_s = to_s;
   asked.r_from_s = t.pcm_upstream.t_e1u;
   for (const CpHeard* h : t.from_2400.cps()) asked.cps.push_back({h->cp, h->t_first});
   take_downstream(t, s, asked.cps.empty() ? first : read_downstream(line, asked), before);
+  listen_pcm_upstream_data(samples, t, before);
 }
 
 // V.90: the digital modem's direction, and the analogue modem's data with the MP that was found there.

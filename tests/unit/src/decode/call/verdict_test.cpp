@@ -610,7 +610,7 @@ TEST(DecodeVerdict, V92WithPcmUpstreamIsNamedByInfo1a) {
   EXPECT_EQ(v.technology, "V.92 PCM upstream");
   EXPECT_GT(v.weight.probability, 0.9);
   ASSERT_EQ(v.directions.size(), 2u);
-  EXPECT_EQ(v.directions[0].reason, "data of V.92's PCM upstream are not read");
+  EXPECT_EQ(v.directions[0].reason, "the digital modem's CPd, which defines the data coding, was not decoded");
   chosen.pcm_upstream = false;
   EXPECT_EQ(verdict_of(call_of({v34::Info0{}, v34::Info0d{}, v34::Info1c{}, chosen}, 20)).technology, "V.90");
 }
