@@ -122,7 +122,7 @@ float Modem::run(float x, bool is_lost) {
     case Stage::kPhase2:
       tx = phase2_.process(x);
       if (!phase2_.done()) break;
-      front_.set(phase2_.outcome().hum);
+      front_.set(phase2_.outcome().high_pass);
       session_.begin(phase2_.outcome());
       trained_ = true;
       stage_ = Stage::kSession;
