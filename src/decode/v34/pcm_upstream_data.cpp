@@ -31,8 +31,10 @@ std::vector<float> b1u_levels(const v90::Cpd& cpd) {
   const auto precoder = std::make_unique<v90::Precoder>(cpd);
   std::vector<float> levels;
   for (int frame = 0; frame < v90::kB1uFrames; ++frame) {
-    std::uint8_t bits[v90::kMostUpstreamBits], digits[v90::kUpstreamIntervals];
-    for (int k = 0; k < modulus.bits(); ++k) bits[k] = static_cast<std::uint8_t>(scrambler.scramble(1));
+    v90::WideNumber bits;
+    std::uint8_t digits[v90::kUpstreamIntervals];
+    for (int k = 0; k < modulus.bits(); ++k)
+      bits.limb[k / 32] |= static_cast<std::uint32_t>(scrambler.scramble(1)) << k % 32;
     modulus.encode(bits, digits);
     for (int i = 0; i < v90::kUpstreamIntervals; ++i) {
       precoder->put(digits[i]);
@@ -79,9 +81,9 @@ std::optional<Fitted> fitted(std::span<const float> x, long first, std::span<con
 }
 
 // Levels to bits, with their quality.
-class Reading {
+class UpstreamReading {
  public:
-  Reading(const NetworkSamples& samples, const v90::Cpd& cpd, V34DataHeard& heard)
+  UpstreamReading(const NetworkSamples& samples, const v90::Cpd& cpd, V34DataHeard& heard)
       : samples_(samples),
         reader_(std::make_unique<v90::UpstreamReader>(cpd)),
         bits_a_frame_(static_cast<std::size_t>(cpd.bits())),
@@ -180,7 +182,7 @@ V34DataHeard read_pcm_upstream_data(const NetworkSamples& samples, const v90::Cp
   heard.b1_match = std::max(0.0, 1 - fit->left);
   heard.b1_found = fit->left < kMostLeft;
   to = std::min(to, static_cast<long>(x.size()) - fit->equaliser.ahead());
-  if (heard.b1_found) Reading(samples, cpd, heard).run(fit->equaliser, first, to);
+  if (heard.b1_found) UpstreamReading(samples, cpd, heard).run(fit->equaliser, first, to);
   return heard;
 }
 
