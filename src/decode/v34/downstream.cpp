@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "dsp/v90/coding/data_frame.h"
 #include "dsp/v90/pcm/downstream_reader.h"
+#include "src/decode/line/rate_converter.h"
+#include "src/decode/line/recording.h"
 #include "src/decode/v34/levels.h"
 
 namespace offhook::decode {
@@ -123,7 +126,12 @@ class Reading {
   void learn(float level) {
     const bool over = !dil_levels_ || (dil_levels_->whole() && input_.t() > dil_end_);
     const std::optional<float> known = over ? std::nullopt : dil_levels_->known(interval());
-    input_.sent(known.value_or(level), known ? Trust::kTiming : Trust::kNone);
+    float unknown = level;
+    if (input_.feeds_back_much()) {
+      const auto r = static_cast<float>(linear_of(asked_.law, asked_.u_info));  // Ri follows
+      unknown = over ? std::copysign(r, level) : dil_levels_->expected();
+    }
+    input_.sent(known.value_or(unknown), known ? Trust::kTiming : Trust::kNone);
     if (!over) dil_levels_->put(level, interval());
   }
 
@@ -266,12 +274,42 @@ class Reading {
 
 }  // namespace
 
+namespace {
+
+// At 16 000 Hz. Nothing is above 4000 Hz.
+std::vector<std::int16_t> at_wide_rate(std::span<const float> x) {
+  RateConverter converter(kRateHz, kWideRateHz);
+  converter.add(x);
+  std::vector<std::int16_t> wide;
+  for (const float v : converter.finish(0))
+    wide.push_back(static_cast<std::int16_t>(std::lround(std::clamp(v, -32768.F, 32767.F))));
+  wide.resize(2 * x.size());
+  return wide;
+}
+
+// What was read, the later signals first.
+auto progress(const DownstreamHeard& h) {
+  std::size_t bits = 0;
+  for (const DataHeard& d : h.data) bits += d.bits.size();
+  return std::tuple(bits, h.mp.size() + h.cpds.size(), h.jp.has_value(), h.jd.has_value());
+}
+
+}  // namespace
+
 DownstreamHeard read_downstream(const PcmLine& line, const DownstreamAsked& asked) {
   if (!line.wide.empty()) {
     DownstreamHeard heard = Reading(*on_any_clock(line), asked).run();
     if (heard.t_trn1d > 0) return heard;
   }
-  return Reading(*on_the_networks_clock(line), asked).run();
+  DownstreamHeard at_samples = Reading(*on_the_networks_clock(line), asked).run();
+  const bool read = at_samples.stopped.empty() && !at_samples.data.empty();
+  if (!line.wide.empty() || read) return at_samples;
+  const std::vector<std::int16_t> wide = at_wide_rate(line.own);
+  PcmLine other_clock = line;
+  other_clock.wide = wide;
+  other_clock.band_limited = true;
+  DownstreamHeard on_other_clock = Reading(*on_any_clock(other_clock), asked).run();
+  return progress(on_other_clock) > progress(at_samples) ? on_other_clock : at_samples;
 }
 
 }  // namespace offhook::decode

@@ -6,8 +6,9 @@
 // data frames. The points are defined in the CP sequences, which the analogue modem sends and which have been read
 // before. In Phase 4 the other direction is on the line as well, and its echo is cancelled (pcm_input.h).
 //
-// In a recording of 8000 samples/s, symbols are taken at the samples: the recorder's clock has to be the network's, as
-// that of a recorder on a digital trunk or of a codec that follows it is. One of 16 000 or more may have any clock.
+// In a recording of 8000 samples/s, symbols are first taken at the samples: the recorder's clock may be the network's,
+// as that of a recorder on a digital trunk or of a codec that follows it is. If that fails, the samples are converted
+// to 16 000 Hz. A recording of 16 000 samples/s or more is read on any clock at once.
 #pragma once
 
 #include <cstdint>
@@ -61,21 +62,22 @@ struct DownstreamHeard {
   /// The network's clock against the recorder's at the end of reading; nothing: they were taken as the same.
   std::optional<double> clock_ppm;
   std::optional<v90::Jd> jd;
-  std::optional<v90::Jp> jp;    ///< of V.92
+  std::optional<v90::Jp> jp;  ///< of V.92
   struct CpdAt {
     v90::Cpd cpd;
     double t = 0;  ///< s, its end
   };
   std::vector<CpdAt> cpds;  ///< likewise, in order of time; equal ones once
-  double t_jd_end = 0;          ///< s, the last of Jd'; 0: it was not seen
-  int learnt = 0;               ///< levels that the DIL has shown, of the six intervals together
+  double t_jd_end = 0;      ///< s, the last of Jd'; 0: it was not seen
+  int learnt = 0;           ///< levels that the DIL has shown, of the six intervals together
   std::vector<DownstreamMp> mp;
   std::vector<DataHeard> data;
   double t_lost = 0;    ///< s, end of reading
   std::string stopped;  ///< why it stopped before the end; empty: it did not
 };
 
-/// With samples at 16 000 Hz on any clock, else, or if TRN1d is not found so, on the network's.
+/// With samples at 16 000 Hz on any clock, or if TRN1d is not found so, on the network's. With samples at 8000 Hz only,
+/// on the network's, or if that gives no data, on any clock.
 DownstreamHeard read_downstream(const PcmLine& line, const DownstreamAsked& asked);
 
 }  // namespace offhook::decode

@@ -35,6 +35,12 @@ std::optional<float> DilLevels::known(int interval) const {
   return p.positive ? mean(interval, p.ucode) : -mean(interval, p.ucode);
 }
 
+float DilLevels::expected() const {
+  const v90::Pcm p = dil_.symbol(segment_, symbol_);
+  const auto level = static_cast<float>(linear_of(law_, p.ucode));
+  return p.positive ? level : -level;
+}
+
 void DilLevels::put(float level, int interval) {
   const v90::Pcm p = dil_.symbol(segment_, symbol_);
   sum_[interval][p.ucode] += p.positive ? level : -level;

@@ -25,6 +25,8 @@ class DilLevels {
   DilLevels(const v90::Dil& dil, v90::Law law, int u_info) : dil_(dil), law_(law), u_info_(u_info) {}
   /// The mean level so far of the next symbol, with its sign; nothing: it was not heard often enough.
   std::optional<float> known(int interval) const;
+  /// The level of the next symbol as sent.
+  float expected() const;
   /// The next symbol.
   void put(float level, int interval);
   /// The DIL has been heard once from end to end.

@@ -108,7 +108,9 @@ class AtSamples : public PcmInput {
 class OnAnyClock : public PcmInput {
  public:
   explicit OnAnyClock(const PcmLine& line)
-      : wide_(line.wide), echo_(line.wide, line.other, line.train_s, line.train_end_s) {
+      : wide_(line.wide),
+        echo_(line.wide, line.band_limited ? std::span<const float>() : line.other, line.train_s, line.train_end_s),
+        band_limited_(line.band_limited) {
     double sum = 0;
     for (const std::int16_t v : wide_) sum += v;
     mean_ = static_cast<float>(sum / static_cast<double>(std::max<std::size_t>(1, wide_.size())));
@@ -146,6 +148,7 @@ class OnAnyClock : public PcmInput {
   }
 
   bool wants_levels() const override { return true; }
+  bool feeds_back_much() const override { return band_limited_; }
   void refit() override { receiver_.refit(); }
   void begin_frames() override { in_frames_ = true; }
 
@@ -168,6 +171,7 @@ class OnAnyClock : public PcmInput {
   }
   std::span<const std::int16_t> wide_;
   PcmEcho echo_;
+  bool band_limited_;
   v90::PcmReceiver receiver_;
   float mean_ = 0, level_ = 1;
   std::size_t at_ = 0, end_ = 0;

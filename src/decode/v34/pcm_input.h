@@ -4,6 +4,7 @@
 //
 //   recorder on the network's clock: one sample per symbol, taps fitted to each batch of symbols by least squares
 //   recorder on any clock, 16 000 Hz: the modem's own receiver, which follows the clock (dsp/v90/pcm/receiver.h)
+//   recorder on any clock, 8000 Hz: the same. Its feedback taps replace the band around 4000 Hz, which is missing
 //
 // The caller returns the level that was sent for each symbol, and the input adapts to the error.
 #pragma once
@@ -22,6 +23,7 @@ namespace offhook::decode {
 struct PcmLine {
   std::span<const float> own, other;     ///< at 8000 Hz, equally long; `other` may be empty
   std::span<const std::int16_t> wide{};  ///< `own` at 16 000 Hz, with its echo; or empty
+  bool band_limited = false;             ///< `wide` was converted from `own`, without the band around 4000 Hz and echo
   double train_s = 0, train_end_s = 0;   ///< of the analogue modem's first TRN, while the digital one is silent
 };
 
@@ -41,6 +43,9 @@ class PcmInput {
   virtual bool wants_levels() const { return false; }
   /// The next references are exact: the taps are fitted to them again.
   virtual void refit() {}
+
+  /// Whether the references are fed back so strongly that they must be free of the line's distortion.
+  virtual bool feeds_back_much() const { return false; }
 
   virtual long position() const = 0;           ///< of the newest symbol; the first of TRN1d is 0
   virtual double t(long later = 0) const = 0;  ///< s, of the newest symbol, or of the one `later` symbols after it

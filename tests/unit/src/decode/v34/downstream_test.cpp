@@ -11,6 +11,7 @@
 #include "dsp/v90/coding/data_frame.h"
 #include "dsp/v90/pcm/downstream.h"
 #include "src/decode/line/link.h"
+#include "src/decode/line/recording.h"
 #include "src/decode/v34/law_conversion.h"
 #include "tests/unit/dsp/v34/random.h"
 #include "tests/unit/src/decode/frame_source.h"
@@ -272,6 +273,39 @@ TEST(DecodeDownstream, At16000HzTheRecorderMayHaveAnyClock) {
     SCOPED_TRACE(ppm);
     const Sent s = call({.noise = 2, .jds = kJdsToFollow, .ppm = ppm}, true);
     const DownstreamHeard heard = read_wide(s);
+    expect_heard(s, 2, heard);
+    ASSERT_TRUE(heard.clock_ppm);
+    EXPECT_NEAR(*heard.clock_ppm, ppm, 3);
+  }
+}
+
+// As a good recorder with 8000 samples/s has it: flat to 3.8 kHz, nothing from 4 kHz on.
+std::vector<float> at_8000(const Sent& s) {
+  constexpr double kPi = 3.14159265358979, kCutoff = 3900.0 / kWideRateHz;
+  constexpr long kReach = 256;
+  std::vector<float> taps;
+  for (long k = -kReach; k <= kReach; ++k) {
+    const double at = kPi * static_cast<double>(k), u = 2 * kCutoff * at;
+    const double window = 0.42 + 0.5 * std::cos(at / kReach) + 0.08 * std::cos(2 * at / kReach);
+    taps.push_back(static_cast<float>(2 * kCutoff * (k == 0 ? 1 : std::sin(u) / u) * window));
+  }
+  std::vector<float> line(s.other.size());
+  for (long n = 0; n < static_cast<long>(line.size()); ++n) {
+    for (long k = std::max(-kReach, -2 * n); k <= kReach && 2 * n + k < static_cast<long>(s.wide.size()); ++k)
+      line[static_cast<std::size_t>(n)] +=
+          taps[static_cast<std::size_t>(k + kReach)] * s.wide[static_cast<std::size_t>(2 * n + k)];
+  }
+  return line;
+}
+
+constexpr int kJdsAt8000 = 4 * kJdsToFollow;  // as in a call: only the taps that are fitted again are exact
+
+TEST(DecodeDownstream, At8000HzTheRecorderMayHaveAnotherClock) {
+  for (const double ppm : {60., -110.}) {
+    SCOPED_TRACE(ppm);
+    Sent s = call({.noise = 1, .jds = kJdsAt8000, .ppm = ppm}, true);
+    s.line = at_8000(s);
+    const DownstreamHeard heard = read_downstream({.own = s.line, .other = s.other}, s.asked);
     expect_heard(s, 2, heard);
     ASSERT_TRUE(heard.clock_ppm);
     EXPECT_NEAR(*heard.clock_ppm, ppm, 3);
