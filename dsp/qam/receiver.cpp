@@ -302,6 +302,25 @@ void Receiver::go_on_from(const Loops& then) {
   previous_error_ = {};
 }
 
+void Receiver::keep(Learnt* learnt) const {
+  learnt->loops = loops();
+  learnt->hits = hits_;
+  for (int k = 0; k < kTaps; ++k) {
+    learnt->tap_re[k] = tap_re_[k];
+    learnt->tap_im[k] = tap_im_[k];
+  }
+}
+
+void Receiver::go_back_to(const Learnt& then) {
+  go_on_from(then.loops);
+  hits_ = then.hits;
+  hits_.end_wait();
+  for (int k = 0; k < kTaps; ++k) {
+    tap_re_[k] = then.tap_re[k];
+    tap_im_[k] = then.tap_im[k];
+  }
+}
+
 // Replaces the taps that LMS found by those of least squares.
 void Receiver::fit(const float* re, const float* im, Complex wanted) {
   if (symbols_ == kFitFrom) fit_.init(tap_re_, tap_im_);

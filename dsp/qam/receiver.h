@@ -137,6 +137,17 @@ class Receiver {
   /// Restores both loops because the adaptation since `then` was wrong. @param then  recent.  Real-time: yes, O(1).
   void go_on_from(const Loops& then);
 
+  /// What adaptation has learnt.
+  struct Learnt {
+    Loops loops;
+    HitRecovery hits;
+    float tap_re[kTaps]{}, tap_im[kTaps]{};
+  };
+  /// Real-time: yes, O(taps).
+  void keep(Learnt* learnt) const;
+  /// Restores it because the adaptation since then was wrong. @param then  recent.  Real-time: yes, O(taps).
+  void go_back_to(const Learnt& then);
+
   /// Sets the format of the symbols from the next one on.
   void set_format(const SymbolFormat& format);
 

@@ -35,6 +35,7 @@ constexpr float kNoise = 1.6f;
 constexpr float kNoiseGone = 1.3f;
 constexpr float kRight = 0.25f;  // below LineMonitor::kLostError: data are right, and the line has become louder
 constexpr int kLongestNoise = 4 * 2400;
+constexpr int kKeptEvery = 240;  // symbols: the older state is older than the time in which noise is noticed
 
 constexpr uint64_t kInstrumentsEvery = kRateHz / 10;
 
@@ -280,6 +281,7 @@ void Modem::symbol_received(BitReceiver::Stage before) {
     monitor_.start(static_cast<int>(&bits_.rate() - kRates));
     usual_power_ = 0;
     noisy_ = 0;
+    for (Receiver::Learnt& learnt : learnt_) receiver_.keep(&learnt);
   } else if (before == BitReceiver::Stage::kData) {
     receiver_.set_format(qam::SymbolFormat{bits_.energy()});
     fire(Event::kPreamble);
@@ -287,16 +289,24 @@ void Modem::symbol_received(BitReceiver::Stage before) {
 }
 
 // Noise so strong that data are lost usually does not last. A retrain would fail in it, and a far end that receives
-// well may end the call meanwhile. So until the line has recovered, there is no adaptation and no decision.
+// well may end the call meanwhile. So until the line has recovered, there is no adaptation and no decision. What the
+// receiver learnt before the noise was noticed is then undone.
 void Modem::look_for_noise() {
   const float power = receiver_.signal_power();
   if (usual_power_ <= 0) usual_power_ = power;
   const bool loud = power > kNoise * usual_power_ && bits_.data_error() > 0.5f * LineMonitor::kLostError;
   noisy_ = loud || noisy_ > 0 ? noisy_ + 1 : 0;
-  if (noisy_ > 0 && power < kNoiseGone * usual_power_) noisy_ = 0;
+  if (noisy_ > 0 && power < kNoiseGone * usual_power_) {
+    receiver_.go_back_to(learnt_[0]);
+    noisy_ = 0;
+  }
   if (noisy_ > 0 && bits_.data_error() < kRight * LineMonitor::kLostError) usual_power_ = power, noisy_ = 0;
   if (noisy_ > kLongestNoise) usual_power_ = power, noisy_ = 0;
-  if (noisy_ == 0) usual_power_ += (power - usual_power_) * (1.f / 4096);
+  if (noisy_ > 0) return;
+  usual_power_ += (power - usual_power_) * (1.f / 4096);
+  if (bits_.symbols() % kKeptEvery != 0) return;
+  learnt_[0] = learnt_[1];
+  receiver_.keep(&learnt_[1]);
 }
 
 void Modem::follow_line() {

@@ -130,8 +130,9 @@ class Modem {
   qam::Receiver receiver_;
   qam::EchoCanceller echo_;
   LineMonitor monitor_;
-  float usual_power_ = 0;  // in data mode
-  int noisy_ = 0;          // symbols of data lost in noise
+  float usual_power_ = 0;            // in data mode
+  int noisy_ = 0;                    // symbols of data lost in noise
+  qam::Receiver::Learnt learnt_[2];  // the older and the newer state of the receiver; valid in data mode
 
   double tone_zero_ = 0;     // samples_ when the tone detector's clock was 0
   double reversal_at_ = 0;   // samples_ of the far end's last reversal

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <vector>
 
 #include "driver/user_modem/modem.h"
@@ -78,6 +79,11 @@ class V34Call : private hostsim::FarEnd {
   }
   /// Noise at both receivers from now on, in addition to that of the line; white, 0 to 4000 Hz.
   void add_noise(double dbm0) { noise_rms_ = dbm0_to_rms(dbm0); }
+  /// A tone at both receivers from now on; -200: none.
+  void add_tone(double hz, double dbm0) {
+    tone_step_ = hz / 8000;
+    tone_peak_ = dbm0 > -200 ? std::sqrt(2) * dbm0_to_rms(dbm0) : 0;
+  }
   void no_noise() { noise_rms_ = 0; }
   /// Sets the depth of a playout buffer in front of the near end, at most kPlayout samples. A smaller depth loses
   /// samples; a larger one repeats the last ones.
@@ -145,7 +151,8 @@ class V34Call : private hostsim::FarEnd {
   }
   void add_noise(const std::int16_t* in, std::int16_t* out, std::size_t n) {
     for (std::size_t k = 0; k < n; ++k) {
-      const double x = in[k] + (noise_rms_ > 0 ? noise_rms_ * noise_.normal(noise_at_++) : 0);
+      double x = in[k] + (noise_rms_ > 0 ? noise_rms_ * noise_.normal(noise_at_++) : 0);
+      if (tone_peak_ > 0) x += tone_peak_ * std::sin(2 * std::numbers::pi * tone_step_ * static_cast<double>(now_ + k));
       out[k] = static_cast<std::int16_t>(std::lrint(std::clamp(x, -32768., 32767.)));
     }
   }
@@ -161,6 +168,7 @@ class V34Call : private hostsim::FarEnd {
   hostsim::Random random_, noise_;
   std::uint64_t noise_at_ = 0;
   double noise_rms_ = 0;
+  double tone_peak_ = 0, tone_step_ = 0;  // turns a sample
   Stream to_far_, to_near_;
   bool sending_ = true;
   std::int16_t heard_[hostsim::Line::kFarBlock]{}, far_sent_[hostsim::Line::kFarBlock]{};

@@ -86,6 +86,26 @@ TEST(V34Lines, DcAndHumLeaveThePumpsBelowTheirRate) {
   }
 }
 
+// V.32bis receives -18 dBm0. The tone comes at other moments of the receiver's state each time.
+TEST(V34Lines, ACallWaitingToneThatIsLouderThanTheSignalCostsV32bisNoRetrain) {
+  for (const double dbm0 : {-16., -13., -10.}) {
+    SCOPED_TRACE(dbm0);
+    V34Call call(mu_law_line(), 1, 0, oh_v32bis_type());
+    ASSERT_TRUE(call.connect(15));
+    for (int k = 0; k < 4; ++k) {
+      call.run(2.03);
+      call.add_tone(440, dbm0);
+      call.run(0.3);
+      call.add_tone(440, -200);
+    }
+    call.run(3);
+    EXPECT_EQ(call.retrains(), 0u);
+    EXPECT_TRUE(call.data(0));
+    EXPECT_EQ(rate(call), 14'400u);
+    EXPECT_TRUE(call.intact());
+  }
+}
+
 TEST(V34Lines, AnOverloadedLineIsAskedForLessPower) {
   hostsim::LineConfig clipped = mu_law_line();
   clipped.limit_dbm0 = -15;  // 6 dB above the mean, as a peak
