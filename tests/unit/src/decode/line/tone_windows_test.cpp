@@ -16,7 +16,8 @@ TEST(DecodeToneWindows, OverlappingWindowsHaveTheSpectrumOfEachAlone) {
   constexpr std::size_t kHop = 8, kParts = 20, kWindow = kHop * kParts;
   std::vector<float> x(1000);
   for (std::size_t k = 0; k < x.size(); ++k)
-    x[k] = static_cast<float>(1000 * std::cos(2 * std::numbers::pi * 425 * seconds(k)) + 100.0 * std::sin(0.7 * k * k));
+    x[k] = static_cast<float>(1000 * std::cos(2 * std::numbers::pi * 425 * seconds(k)) +
+                              100.0 * std::sin(0.7 * static_cast<double>(k * k)));
   ToneWindows windows(x, kHz, kHop, kParts);
   for (std::size_t number = 0; kHop * number + kWindow <= x.size(); ++number) {
     const std::span<const float> window = std::span(x).subspan(kHop * number, kWindow);
