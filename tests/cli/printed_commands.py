@@ -73,6 +73,7 @@ FIRST = (
 STATUS_2 = (
     r"--far-end unix:far-end\.socket",
     r"THR 8",
+    r"RES 1/8 strict",
     r"advise g-lite win98-games --verify",
     r"stolen-time\.toml",
     r"--held-out",
