@@ -22,6 +22,8 @@
 
 namespace offhook {
 
+inline constexpr std::uint32_t kSamplesPerMs = 8;  ///< of G.711
+
 constexpr std::uint8_t payload_type_of(oh_encoding law) {
   return law == OH_ALAW ? kPcmaType : kPcmuType;
 }

@@ -16,7 +16,6 @@ namespace offhook::sip {
 namespace {
 
 constexpr std::size_t kMostPassword = 256;
-constexpr std::uint32_t kPerMs = 8;
 
 bool is_name(std::string_view text, std::string_view others) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [others](char c) {
@@ -76,9 +75,9 @@ void set_option(const CardOption& option, SipPlace* place, std::optional<bool>* 
   } else if (is("law", "pcmu") || is("law", "pcma")) {
     account.laws = {option.value == "pcma" ? OH_ALAW : OH_MULAW};
   } else if (is("ptime", "10") || is("ptime", "20") || is("ptime", "30")) {
-    account.packet_samples = kPerMs * option_number(option, 10, 30);
+    account.packet_samples = kSamplesPerMs * option_number(option, 10, 30);
   } else if (option.name == "buffer") {
-    place->buffer_samples = kPerMs * option_number(option, 1, RtpCard::kMostBufferSamples / kPerMs);
+    place->buffer_samples = kSamplesPerMs * option_number(option, 1, RtpCard::kMostBufferSamples / kSamplesPerMs);
   } else {
     refuse(option);
   }

@@ -12,21 +12,14 @@
 #include <optional>
 #include <stdexcept>
 
+#include "driver/base/words.h"
+
 namespace offhook::sip {
 
 namespace {
 
-constexpr std::uint32_t kPerMs = 8;
 constexpr std::size_t kMostOctets = 8192;
 constexpr std::size_t kMostCryptoLines = 16;
-
-/// Removes the text up to and including `end`. @return the text before `end`
-std::string_view take_until(std::string_view& text, char end) {
-  const std::size_t at = text.find(end);
-  const std::string_view word = text.substr(0, at);
-  text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
-  return word;
-}
 
 std::optional<unsigned> number(std::string_view text, unsigned most) {
   unsigned n = 0;
@@ -47,12 +40,6 @@ std::optional<InternetAddress> connection(std::string_view value) {
                  : static_cast<void*>(&reinterpret_cast<sockaddr_in*>(&address.storage)->sin_addr);
   if (inet_pton(address.storage.ss_family, host.c_str(), to) != 1) return std::nullopt;
   return address;
-}
-
-bool same_word(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
-           return (x >= 'a' && x <= 'z' ? x - 'a' + 'A' : x) == y;
-         });
 }
 
 /// A stream: its line "m=" and the attributes of its section.
@@ -116,7 +103,7 @@ class Reader {
     made.line = audio_.line;
     made.laws = laws_;
     made.media.law = laws_.front();
-    if (ptime_ == 10 || ptime_ == 20 || ptime_ == 30) made.media.packet_samples = kPerMs * ptime_;
+    if (ptime_ == 10 || ptime_ == 20 || ptime_ == 30) made.media.packet_samples = kSamplesPerMs * ptime_;
     made.on_hold = on_hold_;
     made.encrypted = encrypted_;
     if (encrypted_) made.crypto = crypto_;
@@ -263,7 +250,8 @@ std::string audio_section(const OwnDescription& own) {
                          kSuites[own.crypto->key.suite == SrtpSuite::kTagOf32Bits ? 1 : 0],
                          write_key(own.crypto->key.octets));
   return fmt::format("m=audio {} RTP/{}{}\r\n{}{}a=ptime:{}\r\na=silenceSupp:off - - - -\r\na=sendrecv\r\n",
-                     own.local.port(), own.crypto ? "SAVP" : "AVP", types, maps, crypto, own.packet_samples / kPerMs);
+                     own.local.port(), own.crypto ? "SAVP" : "AVP", types, maps, crypto,
+                     own.packet_samples / kSamplesPerMs);
 }
 
 std::string fax_section(const OwnDescription& own) {

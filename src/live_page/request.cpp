@@ -2,25 +2,14 @@
 #include "src/live_page/request.h"
 
 #include <arpa/inet.h>
-#include <strings.h>
 
 #include <algorithm>
+
+#include "driver/base/words.h"
 
 namespace offhook::live_page {
 
 namespace {
-
-constexpr std::string_view kBlank = " \t";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
-
-bool same_word(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
 
 /// The next line of `text`, from which it is removed.
 std::string_view take_line(std::string_view& text) {
@@ -65,7 +54,7 @@ std::optional<RequestHead> parse_head(std::string_view head) {
     const std::size_t colon = line.find(':');
     if (lines == kMostHeaderLines || colon == std::string_view::npos || colon == 0) return std::nullopt;
     if (!same_word(line.substr(0, colon), "host")) continue;
-    const std::string_view host = trimmed(line.substr(colon + 1));
+    const std::string_view host = trimmed(line.substr(colon + 1), " \t");
     if (parsed.host || host.size() > 255 || !std::all_of(host.begin(), host.end(), is_visible)) return std::nullopt;
     parsed.host = host;
   }

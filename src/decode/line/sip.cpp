@@ -4,32 +4,13 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <iterator>
 
+#include "driver/base/words.h"
+
 namespace offhook::decode {
 namespace {
-
-// Removes the text up to `end`, and `end`. @return the text
-std::string_view take_until(std::string_view& text, char end) {
-  const std::size_t at = text.find(end);
-  const std::string_view word = text.substr(0, at);
-  text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
-  return word;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-bool same_word(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
 
 std::optional<int> number(std::string_view text, int most) {
   int n = 0;
