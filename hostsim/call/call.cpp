@@ -9,6 +9,7 @@
 #include "hostsim/call/competing_device.h"
 #include "hostsim/call/host_policies.h"
 #include "hostsim/call/profile_cost.h"
+#include "hostsim/call/random_streams.h"
 #include "hostsim/cpu/critical_section.h"
 #include "hostsim/engine/random.h"
 #include "hostsim/host/card_event.h"
@@ -32,18 +33,6 @@ constexpr Ns kNoAnswer = 60'000'000'000;
 
 constexpr int kTimerHz = 1000;  // of the load's multimedia timer
 constexpr Ns kTimerPeriod = 1'000'000'000 / kTimerHz;
-
-// Random streams of a call.
-enum Stream : std::uint64_t {
-  kIsrStream = 1,
-  kPhaseStream,
-  kCardStartStream,
-  kPpmStream,
-  kCostStream,
-  kLatencyStream,
-  kTraceStream,
-  kDeviceStream = 0x100  // plus one for each further device
-};
 
 // Checks the conditions that a host or a driver would refuse later, in the middle of the call.
 void check(const CostProfile& profile, std::uint32_t lead, const oh_streams& streams) {

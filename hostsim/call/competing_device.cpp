@@ -11,9 +11,9 @@ namespace {
 
 // Random streams, four of each device, above those of a call.
 constexpr std::uint64_t kBesideStream = 0x62657300;
-enum Stream : std::uint64_t { kIsr, kCost, kStart, kStreams };
+enum CompetingStream : std::uint64_t { kIsr, kCost, kStart, kStreams };
 
-Random random_of(const Scenario& s, std::size_t i, Stream stream) {
+Random random_of(const Scenario& s, std::size_t i, CompetingStream stream) {
   return Random(s.seed, kBesideStream + i * kStreams + stream);
 }
 

@@ -33,9 +33,9 @@ class PageFiles {
 };
 
 /// An end of the call, with its states in the log.
-class End {
+class FaxEnd {
  public:
-  End(std::unique_ptr<FaxMachine> machine, std::uint16_t id, oh_event_log* log)
+  FaxEnd(std::unique_ptr<FaxMachine> machine, std::uint16_t id, oh_event_log* log)
       : machine_(std::move(machine)), id_(id), log_(log) {}
 
   oh_pump pump() const { return machine_->pump(); }
@@ -209,7 +209,7 @@ class FaxConnection final : public Connection {
   const oh_streams streams_;
   LineTap tap_;
   PageFiles files_;
-  End near_, far_;
+  FaxEnd near_, far_;
   std::unique_ptr<LineBetween> line_;
   std::size_t far_samples_ = 0;
   std::vector<FaxStatus::Page> taken_;

@@ -16,7 +16,7 @@ namespace offhook::hostsim {
 namespace {
 
 constexpr Ns kMs = 1'000'000;
-enum Stream : std::uint64_t {
+enum : std::uint64_t {                     // streams of random numbers
   kLossesToNetwork = 0x74333867'00000000,  // "t38g"
   kLossesToLine
 };

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "hostsim/call/random_streams.h"
 #include "hostsim/engine/random.h"
 #include "hostsim/host/host_load.h"
 #include "hostsim/sched/linux_admission.h"
@@ -13,8 +14,6 @@
 
 namespace offhook::hostsim {
 namespace {
-
-constexpr std::uint64_t kPhaseStream = 2;  // as in call.cpp
 
 constexpr int kMostRealTime = 99;  // of SCHED_FIFO and SCHED_RR (sched_get_priority_max)
 constexpr int kRealTimeFrom = 40;  // SCHED_FIFO p in a replayed trace is priority 40 + p (host_load.h)

@@ -8,10 +8,10 @@ namespace offhook::hostsim {
 
 namespace {
 
-constexpr double kMs = 1e6;
+constexpr double kNsOfMs = 1e6;
 
 Ns ns(double ms) {
-  return static_cast<Ns>(ms * kMs);
+  return static_cast<Ns>(ms * kNsOfMs);
 }
 
 FrameModel::Config end_of(const LinkProfile& p, double bps) {

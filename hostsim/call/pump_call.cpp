@@ -18,7 +18,6 @@
 namespace offhook::hostsim {
 namespace {
 
-constexpr Ns kInstrumentEvery = 100'000'000;
 constexpr std::uint32_t kMostMetrics = 64;
 constexpr float kTxLevelDbm0 = -13;  // as driver/modem
 
@@ -78,9 +77,10 @@ Role checked_role(const Scenario& s) {
 }
 
 /// One end: its pump, and the last values that it reported.
-class End {
+class PumpEnd {
  public:
-  End(const oh_pump_type& type, const Role& role, std::uint32_t pattern) : pump_(&type, config(type, role), pattern) {}
+  PumpEnd(const oh_pump_type& type, const Role& role, std::uint32_t pattern)
+      : pump_(&type, config(type, role), pattern) {}
 
   TestedPump& pump() { return pump_; }
   const TestedPump& pump() const { return pump_; }
@@ -90,7 +90,7 @@ class End {
   oh_pump_config config(const oh_pump_type& type, const Role& role) {
     observer_.user = this;
     observer_.instrument = [](void* self, oh_instrument what, float value) {
-      auto& seen = static_cast<End*>(self)->seen_;
+      auto& seen = static_cast<PumpEnd*>(self)->seen_;
       if (static_cast<std::size_t>(what) < seen.size()) seen[what] = value;
     };
     oh_pump_config c{};
@@ -107,9 +107,9 @@ class End {
 };
 
 /// One end in the log, and the data of its last data mode.
-class Watch {
+class PumpWatch {
  public:
-  Watch(End& end, std::uint16_t id, oh_event_log* log) : end_(end), id_(id), log_(log) {}
+  PumpWatch(PumpEnd& end, std::uint16_t id, oh_event_log* log) : end_(end), id_(id), log_(log) {}
 
   void look(Ns now) {
     const oh_pump_status s = end_.pump().status();
@@ -144,7 +144,7 @@ class Watch {
   void write(Ns now, oh_event_kind kind, std::uint32_t argument) {
     oh_event_log_write(log_, static_cast<std::uint64_t>(now), kind, id_, argument);
   }
-  End& end_;
+  PumpEnd& end_;
   std::uint16_t id_;
   oh_event_log* log_;
   oh_pump_state state_ = OH_PUMP_IDLE;
@@ -244,10 +244,10 @@ class RegisteredConnection final : public PumpConnection {
   }
 
   const oh_pump_type& type_;
-  End near_;
-  std::optional<End> far_;
-  Watch near_watch_;
-  std::optional<Watch> far_watch_;
+  PumpEnd near_;
+  std::optional<PumpEnd> far_;
+  PumpWatch near_watch_;
+  std::optional<PumpWatch> far_watch_;
   oh_streams streams_;
   Wire wire_;
   std::optional<Loop> loop_;

@@ -18,7 +18,6 @@ namespace offhook::hostsim {
 namespace {
 
 constexpr std::uint32_t kLiteHz = 1'104'000, kFullHz = 2'208'000;
-constexpr Ns kInstrumentEvery = 100'000'000;
 
 std::uint32_t ratio_of(const Scenario& s) {
   const std::uint32_t hz = s.device.rate_hz;
@@ -33,9 +32,10 @@ bool in_cells(const Scenario& s) {
   return s.protocol == TransferProtocol::kAtm;
 }
 
-class End : public TestedPump {
+class SubscriberEnd : public TestedPump {
  public:
-  End(const oh_pump_type* type, oh_pump_role role, std::uint32_t downstream_hz, std::uint32_t pattern, bool in_cells)
+  SubscriberEnd(const oh_pump_type* type, oh_pump_role role, std::uint32_t downstream_hz, std::uint32_t pattern,
+                bool in_cells)
       : TestedPump(type, config(type, role, downstream_hz), pattern, in_cells),
         instruments_of_(role == OH_PUMP_CALL ? oh_dmt_remote_instruments : oh_dmt_central_instruments) {}
 
@@ -61,9 +61,9 @@ double needed_db(int bits) {
 }
 
 /// One end in the log, and the record of its last data mode.
-class Watch {
+class SubscriberWatch {
  public:
-  Watch(End& end, std::uint16_t id, oh_event_log* log) : end_(end), id_(id), log_(log) {}
+  SubscriberWatch(SubscriberEnd& end, std::uint16_t id, oh_event_log* log) : end_(end), id_(id), log_(log) {}
 
   void set_loop(const LoopRates& rates) {
     of_receiver_.loop_bit_rate = rates.whole_bits;
@@ -156,7 +156,7 @@ class Watch {
     }
   }
 
-  End& end_;
+  SubscriberEnd& end_;
   std::uint16_t id_;
   oh_event_log* log_;
   oh_pump_state state_ = OH_PUMP_IDLE;
@@ -212,8 +212,8 @@ class SubscriberConnection final : public PumpConnection {
   std::string problem() const override { return fault_in_words(dmt().fault()); }
 
   const bool near_is_exchange_;
-  End remote_, central_;
-  Watch remote_watch_, central_watch_;
+  SubscriberEnd remote_, central_;
+  SubscriberWatch remote_watch_, central_watch_;
   Loop loop_;
   oh_streams streams_;
 };

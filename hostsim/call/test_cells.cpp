@@ -8,7 +8,7 @@ namespace offhook::hostsim {
 namespace {
 
 // VPI 8, VCI 35, user data.
-constexpr std::array<std::uint8_t, OH_CELL_HEADER> kHeader = {0x00, 0x80, 0x02, 0x30};
+constexpr std::array<std::uint8_t, OH_CELL_HEADER> kCellHeader = {0x00, 0x80, 0x02, 0x30};
 
 }  // namespace
 
@@ -21,7 +21,7 @@ TestCells::TestCells(BitErrorTester& test)
 
 void TestCells::get(std::uint8_t* octets, std::size_t n) {
   std::array<std::uint8_t, OH_CELL_OCTETS> cell;
-  std::copy(kHeader.begin(), kHeader.end(), cell.begin());
+  std::copy(kCellHeader.begin(), kCellHeader.end(), cell.begin());
   // Enough for these octets; the rest of a cell is sent with the next octets.
   while (oh_cells_unsent(cells_) < n / 8) {
     test_.get(cell.data() + OH_CELL_HEADER, 8 * OH_CELL_PAYLOAD);

@@ -15,6 +15,8 @@
 
 namespace offhook::hostsim {
 
+inline constexpr std::int64_t kInstrumentEvery = 100'000'000;  ///< ns between two records of a pump's instruments
+
 class TestedPump {
  public:
   /// @param config  without its port  @param pattern  beginning of the pattern  @param in_cells  in ATM cells, for a
