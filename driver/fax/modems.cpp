@@ -5,11 +5,11 @@
 #include <spandsp.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
+#include "driver/fax/fax_pump_type.h"
 #include "dsp/blocks/level.h"
 #include "dsp/blocks/linear_high_pass.h"
 
@@ -514,39 +514,11 @@ Counters Modems::counters() const {
   return {now(samples_), now(starved_bits_), now(lost_reports_), now(trained_), now(failed_)};
 }
 
-std::size_t size_of(const oh_pump_config* c) {
-  const bool possible = c != nullptr && c->struct_size == sizeof *c && same_format(c->format, kLinear8000) &&
-                        c->tx_level_dbm0 >= -48.0f && c->tx_level_dbm0 <= -3.0f;
-  return possible ? (sizeof(Modems) + 63) / 64 * 64 : 0;
-}
-
 Modems& at(void* self) {
   return *static_cast<Modems*>(self);
 }
 
-constexpr oh_pump_type kType = {
-    .format_count = 1,
-    .name = "fax",
-    .formats = &kLinear8000,
-    .roles = kBothRoles,
-    .fpu = kEveryOperation,
-    .longest_step = 400,
-    .size = size_of,
-    .init =
-        [](void* self, const oh_pump_config* c) {
-          if (self == nullptr || size_of(c) == 0) return -EINVAL;
-          new (self) Modems(*c);
-          return 0;
-        },
-    .process =
-        [](void* self, const void* rx, void* tx, std::size_t n) {
-          at(self).process(static_cast<const std::int16_t*>(rx), static_cast<std::int16_t*>(tx), n);
-        },
-    .report_gap = [](void* self, std::size_t n) { at(self).report_gap(n); },
-    .status = [](const void* self, oh_pump_status* s) { static_cast<const Modems*>(self)->status(s); },
-    .hang_up = [](void* self) { at(self).hang_up(); },
-    .release = [](void* self) { at(self).~Modems(); },
-    .advance = oh_pump_advance_each};
+constexpr oh_pump_type kType = FaxPumpType<Modems>::named("fax");
 
 }  // namespace
 

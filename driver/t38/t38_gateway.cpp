@@ -5,7 +5,6 @@
 #include <spandsp.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "driver/base/ifp.h"
+#include "driver/fax/fax_pump_type.h"
 #include "driver/fax/modems.h"
 #include "dsp/blocks/level.h"
 #include "dsp/blocks/linear_high_pass.h"
@@ -207,39 +207,11 @@ GatewayCounters Gateway::counters() const {
   return c;
 }
 
-std::size_t size_of(const oh_pump_config* c) {
-  const bool possible = c != nullptr && c->struct_size == sizeof *c && same_format(c->format, kLinear8000) &&
-                        c->tx_level_dbm0 >= -48.0f && c->tx_level_dbm0 <= -3.0f;
-  return possible ? (sizeof(Gateway) + 63) / 64 * 64 : 0;
-}
-
 Gateway& at(void* self) {
   return *static_cast<Gateway*>(self);
 }
 
-constexpr oh_pump_type kType = {
-    .format_count = 1,
-    .name = "t38-gateway",
-    .formats = &kLinear8000,
-    .roles = kBothRoles,
-    .fpu = kEveryOperation,
-    .longest_step = 400,
-    .size = size_of,
-    .init =
-        [](void* self, const oh_pump_config* c) {
-          if (self == nullptr || size_of(c) == 0) return -EINVAL;
-          new (self) Gateway(*c);
-          return 0;
-        },
-    .process =
-        [](void* self, const void* rx, void* tx, std::size_t n) {
-          at(self).process(static_cast<const std::int16_t*>(rx), static_cast<std::int16_t*>(tx), n);
-        },
-    .report_gap = [](void* self, std::size_t n) { at(self).report_gap(n); },
-    .status = [](const void* self, oh_pump_status* s) { static_cast<const Gateway*>(self)->status(s); },
-    .hang_up = [](void* self) { at(self).hang_up(); },
-    .release = [](void* self) { at(self).~Gateway(); },
-    .advance = oh_pump_advance_each};
+constexpr oh_pump_type kType = FaxPumpType<Gateway>::named("t38-gateway");
 
 }  // namespace
 
