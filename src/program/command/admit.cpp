@@ -101,7 +101,7 @@ constexpr record::Row kLineRows[] = {
     OutcomeKeys::of("context", "", "its context", [](const OutcomeRow& o) { return o.share->context; }),
     OutcomeKeys::part("", kOutcome, [](const OutcomeRow& o) { return &o; }).always(),
 };
-constexpr record::Table kLine{kLineRows};
+constexpr record::Table kAdmittedLine{kLineRows};
 using ResultKeys = record::Written<Result>;
 using law::Admission;
 constexpr record::Row kResultRows[] = {
@@ -136,7 +136,7 @@ std::string as_csv(const Result& result) {
   std::vector<const void*> rows;
   for (const GrowthRow& g : result.growths)
     for (const OutcomeRow& o : g.devices) rows.push_back(&o);
-  return record::csv_table(kLine, rows);
+  return record::csv_table(kAdmittedLine, rows);
 }
 
 std::string by_law(const law::DeviceShare& d) {
