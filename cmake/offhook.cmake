@@ -148,7 +148,7 @@ endfunction()
 # that holds only these. A module must be declared before it is used, so there are no circles. PUBLIC names its headers in
 # include/offhook. Adding a file needs no change here.
 #
-# UNITY: up to 32 files are compiled as one, in a third of the time, because they share what they instantiate. Two of them must
+# UNITY: up to 32 files are compiled as one, in less than half the time, because they share what they instantiate. Two of them must
 # not have equal names in anonymous namespaces. OFFHOOK_UNITY=OFF, as in the preset dev, compiles each file alone.
 #
 # COLD: see OFFHOOK_COLD_OPTIONS. EXACT: the same bytes on every build, so no fused multiply-add where the source has two
