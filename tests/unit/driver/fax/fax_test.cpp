@@ -17,6 +17,7 @@
 #include "driver/fax/tiff.h"
 #include "dsp/blocks/level.h"
 #include "tests/realtime/realtime_guard.h"
+#include "tests/unit/driver/fax/fax_pages.h"
 
 namespace offhook::fax {
 namespace {
@@ -56,19 +57,6 @@ struct Call {
   std::size_t loses_every = 0;  // samples, at the receiver; 0: never
   std::size_t loses = 0;        // samples at a time
   double limit_s = 200;
-};
-
-class Folder {
- public:
-  Folder() : path_(std::filesystem::temp_directory_path() / "offhook-fax-XXXXXX") {
-    std::string name = path_.string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string operator/(const char* name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
 };
 
 struct Outcome {
@@ -134,11 +122,7 @@ Outcome run(const Call& call) {
 }
 
 void expect_all(const Outcome& o, std::uint32_t pages) {
-  EXPECT_TRUE(o.sender.complete) << o.sender.failure;
-  EXPECT_TRUE(o.receiver.complete) << o.receiver.failure;
-  EXPECT_EQ(o.sender.pages_sent, pages);
-  EXPECT_EQ(o.receiver.pages_received, pages);
-  EXPECT_EQ(o.equal, pages);
+  expect_whole(o, pages);
   EXPECT_EQ(o.sent.starved_bits, 0u);
   EXPECT_EQ(o.sent.lost_reports + o.received.lost_reports, 0u);
 }

@@ -4,11 +4,8 @@
 // of UDPTL and loses some. Time is simulated.
 #pragma once
 
-#include <stdlib.h>
-
 #include <cstdint>
 #include <deque>
-#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
@@ -18,24 +15,11 @@
 
 namespace offhook::fax {
 
-class Folder {
- public:
-  Folder() : path_(std::filesystem::temp_directory_path() / "offhook-t38-XXXXXX") {
-    std::string name = path_.string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string operator/(const char* name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
 class PacketPath {
  public:
   using Loses = std::function<bool(std::size_t datagram)>;
   PacketPath(std::size_t copies, std::uint32_t delay_ms, Loses loses)
-      : delay_ms_(delay_ms), loses_(std::move(loses)), writer_(copies, 1400) {}
+      : delay_ms_(delay_ms), loses_(std::move(loses)), writer_(copies, kMostUdptlOctets) {}
 
   void send(std::uint64_t now_ms, std::span<const std::uint8_t> packet, int times) {
     std::vector<std::uint8_t> datagram = writer_.next(packet);

@@ -20,6 +20,7 @@
 #include "driver/fax/tiff.h"
 #include "dsp/blocks/level.h"
 #include "tests/realtime/realtime_guard.h"
+#include "tests/unit/driver/fax/fax_pages.h"
 #include "tests/unit/driver/t38/packet_path.h"
 
 namespace offhook::fax {
@@ -142,11 +143,7 @@ Outcome run(const Call& call) {
 }
 
 void expect_all(const Outcome& o, std::uint32_t pages) {
-  EXPECT_TRUE(o.sender.complete) << o.sender.failure;
-  EXPECT_TRUE(o.receiver.complete) << o.receiver.failure;
-  EXPECT_EQ(o.sender.pages_sent, pages);
-  EXPECT_EQ(o.receiver.pages_received, pages);
-  EXPECT_EQ(o.equal, pages);
+  expect_whole(o, pages);
   EXPECT_EQ(o.ignored, 0u);
   EXPECT_EQ(o.gateway.lost_packets, 0u);
   EXPECT_EQ(o.gateway.pages, pages);

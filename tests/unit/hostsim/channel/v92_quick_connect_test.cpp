@@ -57,9 +57,8 @@ V90Call::Options after_a_call(const V90Call::Options& o, double* first_s = nullp
 
 class V92QuickConnect : public testing::TestWithParam<bool> {};  // whether the analogue modem calls
 
-TEST_P(V92QuickConnect, ConnectsSoonerThanTheCallBefore) {
-  double first_s = 0;
-  Call again(after_a_call(call_from_v8_on(GetParam()), &first_s));
+void expect_sooner(const V90Call::Options& o, double first_s) {
+  Call again(o);
   const double seconds = again.connect();
   ASSERT_GT(seconds, 0);
   EXPECT_TRUE(again.was_quick());
@@ -71,21 +70,18 @@ TEST_P(V92QuickConnect, ConnectsSoonerThanTheCallBefore) {
   again.expect_data();
 }
 
+TEST_P(V92QuickConnect, ConnectsSoonerThanTheCallBefore) {
+  double first_s = 0;
+  const V90Call::Options o = after_a_call(call_from_v8_on(GetParam()), &first_s);
+  expect_sooner(o, first_s);
+}
+
 // Figures 5 and 6: QC2 and QCA2.
 TEST_P(V92QuickConnect, ByV8bisConnectsSoonerThanByV8) {
   double first_s = 0;
   V90Call::Options o = after_a_call(call_from_v8_on(GetParam()), &first_s);
   o.answers_by_v8bis = true;
-  Call again(o);
-  const double seconds = again.connect();
-  ASSERT_GT(seconds, 0);
-  EXPECT_TRUE(again.was_quick());
-  EXPECT_LT(seconds, first_s - 1.5);
-  std::printf("data after %.2f s by V.8, after %.2f s by Quick Connect in V.8 bis\n", first_s, seconds);
-  EXPECT_EQ(again.call.analogue_status().retrains + again.call.digital_status().retrains, 0u);
-  EXPECT_EQ(again.call.analogue_status().rx_bit_rate, 56'000u);
-  EXPECT_EQ(again.call.digital_status().rx_bit_rate, 33'600u);
-  again.expect_data();
+  expect_sooner(o, first_s);
 }
 
 TEST_P(V92QuickConnect, ByV8bisWorksOverLinesThatDiffer) {
