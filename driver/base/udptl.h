@@ -17,6 +17,9 @@
 
 namespace offhook {
 
+/// The longest datagram that this program sends or reads: it fits in a packet of Ethernet and of most tunnels.
+inline constexpr std::size_t kMostUdptlOctets = 1400;
+
 struct UdptlDatagram {
   std::uint16_t number = 0;
   std::span<const std::uint8_t> packet{};

@@ -46,7 +46,7 @@ void UdptlSocket::send_datagram(std::span<const std::uint8_t> datagram) {
 
 void UdptlSocket::receive(const std::function<void(std::uint16_t, std::span<const std::uint8_t>)>& take) {
   if (const auto again = repeat_.due(monotonic_ms()); !again.empty()) send_datagram(again);
-  std::array<std::uint8_t, kMostOctets> octets;
+  std::array<std::uint8_t, kMostUdptlOctets> octets;
   for (;;) {
     InternetAddress from;
     from.length = sizeof from.storage;

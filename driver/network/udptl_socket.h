@@ -25,8 +25,6 @@ struct UdptlFarEnd {
 
 class UdptlSocket {
  public:
-  /// Longest received datagram that is read.
-  static constexpr std::size_t kMostOctets = 1400;
   static constexpr std::size_t kCopies = 3;
 
   /// @param local  port 0: any  @throws std::runtime_error with the address
@@ -48,10 +46,11 @@ class UdptlSocket {
   struct Counters {
     std::int64_t sent = 0, received = 0, recovered = 0, lost = 0, foreign = 0, unused = 0;
   };
+  void send_datagram(std::span<const std::uint8_t> datagram);
+
   int socket_ = -1;
   std::uint16_t port_ = 0;
   InternetAddress remote_;
-  void send_datagram(std::span<const std::uint8_t> datagram);
   std::optional<UdptlWriter> writer_;
   UdptlRepeat repeat_;
   UdptlReader reader_;

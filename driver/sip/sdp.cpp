@@ -259,7 +259,7 @@ std::string fax_section(const OwnDescription& own) {
   return fmt::format(
       "m=image {} udptl t38\r\na=T38FaxVersion:0\r\na=T38MaxBitRate:14400\r\na=T38FaxRateManagement:transferredTCF\r\n"
       "a=T38FaxMaxBuffer:{}\r\na=T38FaxMaxDatagram:{}\r\na=T38FaxUdpEC:t38UDPRedundancy\r\n",
-      own.local.port(), kMostBuffer, UdptlSocket::kMostOctets);
+      own.local.port(), kMostBuffer, kMostUdptlOctets);
 }
 
 }  // namespace

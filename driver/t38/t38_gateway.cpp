@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "driver/base/ifp.h"
+#include "driver/base/udptl.h"
 #include "driver/fax/fax_pump_type.h"
 #include "driver/fax/modems.h"
 #include "dsp/blocks/level.h"
@@ -25,11 +26,10 @@ constexpr float kSpandspDbm0 = -14;  // of every modulator of spandsp, until it 
 constexpr int kTransferredTcf = 2;   // the test of the line is data for the network
 
 struct Packet {
-  static constexpr std::size_t kMostOctets = 1400;  // as many as a datagram has
-  std::uint16_t number = 0;                         // of UDPTL, if it is from the network
+  std::uint16_t number = 0;  // of UDPTL, if it is from the network
   std::uint16_t length = 0;
   std::int32_t times = 1;
-  std::array<std::uint8_t, kMostOctets> octets;
+  std::array<std::uint8_t, kMostUdptlOctets> octets;
 };
 /// 64 packets of 30 ms: the owner may stall for more than a second.
 using PacketRing = SlotRing<64, Packet>;
@@ -104,7 +104,7 @@ Gateway::Gateway(const oh_pump_config& c)
 
 void Gateway::on_packet(const std::uint8_t* octets, int length, int times) {
   Packet* const p = to_network_.free_slot();
-  if (p == nullptr || length < 0 || static_cast<std::size_t>(length) > Packet::kMostOctets) return add(lost_, 1);
+  if (p == nullptr || length < 0 || static_cast<std::size_t>(length) > kMostUdptlOctets) return add(lost_, 1);
   p->length = static_cast<std::uint16_t>(length);
   p->times = times;
   std::copy_n(octets, length, p->octets.begin());
@@ -240,7 +240,7 @@ T38Gateway::T38Gateway(const GatewayConfig& config, Send send, Frame frame)
 T38Gateway::~T38Gateway() = default;
 
 bool T38Gateway::receive(std::uint16_t number, std::span<const std::uint8_t> packet) {
-  if (packet.size() > Packet::kMostOctets || !is_ifp(packet, T38Terminal::kVersion)) return false;
+  if (packet.size() > kMostUdptlOctets || !is_ifp(packet, T38Terminal::kVersion)) return false;
   PacketRing& ring = at(pump_.get()).to_line();
   Packet* const p = ring.free_slot();
   if (p == nullptr) {

@@ -20,7 +20,6 @@ enum : std::uint64_t {                     // streams of random numbers
   kLossesToNetwork = 0x74333867'00000000,  // "t38g"
   kLossesToLine
 };
-constexpr std::size_t kMostOctets = 1400;  // of a datagram
 
 oh_pump_status status_of(const oh_pump_type* type, const void* self) {
   oh_pump_status s{};
@@ -51,7 +50,7 @@ class PacketPath {
       : losses_(s.seed, stream),
         loss_(s.fax.packet_loss),
         delay_(static_cast<Ns>(s.fax.packet_delay_ms * kMs)),
-        writer_(s.fax.packet_copies, kMostOctets) {}
+        writer_(s.fax.packet_copies, kMostUdptlOctets) {}
 
   void send(Ns now, std::span<const std::uint8_t> packet, int times) {
     ++packets_.sent;

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hostsim/host/distribution.h"
+
 namespace offhook::hostsim {
 
 namespace {
 
-constexpr double kNsOfMs = 1e6;
-
 Ns ns(double ms) {
-  return static_cast<Ns>(ms * kNsOfMs);
+  return static_cast<Ns>(ms * kNsPerMs);
 }
 
 FrameModel::Config end_of(const LinkProfile& p, double bps) {
