@@ -168,15 +168,9 @@ int run(const FaxOptions& o) {
 }
 
 void add_common(App& sub, FaxOptions& o) {
-  sub.add_option("--context", o.context,
-                 "\"FIFO 50\", \"RR 50\", \"RES 2ms/8ms\" (2 ms of CPU time every 8 ms) or OTHER")
-      ->type_name("CONTEXT");
+  add_fax_modems(sub, o.context, o.max_bit_rate);
   sub.add_option("--ident", o.ident, "Own number as the far machine shows it: digits, blanks and +")
       ->type_name("NUMBER");
-  sub.add_option("--max-bit-rate", o.max_bit_rate,
-                 "Highest bit rate of a page: 14400 (V.17), 9600 (V.29) or 4800 (V.27ter)")
-      ->type_name("BIT/S")
-      ->check(one_of({"14400", "9600", "4800"}));
   sub.add_option(
          "--t38", o.t38,
          "With sip: T.38 (packets without modems): offer it when the call is up, accept the far end's offer, or "
@@ -238,6 +232,15 @@ Exit status: 0 the pages were received, 1 error, 2 no page or not every page, 13
 }
 
 }  // namespace
+
+void add_fax_modems(App& sub, std::string& context, std::uint32_t& max_bit_rate) {
+  sub.add_option("--context", context, "\"FIFO 50\", \"RR 50\", \"RES 2ms/8ms\" (2 ms of CPU time every 8 ms) or OTHER")
+      ->type_name("CONTEXT");
+  sub.add_option("--max-bit-rate", max_bit_rate,
+                 "Highest bit rate of a page: 14400 (V.17), 9600 (V.29) or 4800 (V.27ter)")
+      ->type_name("BIT/S")
+      ->check(one_of({"14400", "9600", "4800"}));
+}
 
 std::string fax_frame_in_words(std::span<const std::uint8_t> frame) {
   const std::string name = decode::fax_frame_name(frame[2]);

@@ -113,13 +113,7 @@ void add_fax_gateway(App& fax, Action& action) {
                   "Digits to dial on the line for a call by SIP, or a comma for none; without it, calls by SIP are not "
                   "answered")
       ->type_name("DIGITS");
-  sub->add_option("--context", o->context,
-                  "\"FIFO 50\", \"RR 50\", \"RES 2ms/8ms\" (2 ms of CPU time every 8 ms) or OTHER")
-      ->type_name("CONTEXT");
-  sub->add_option("--max-bit-rate", o->max_bit_rate,
-                  "Highest bit rate of a page: 14400 (V.17), 9600 (V.29) or 4800 (V.27ter)")
-      ->type_name("BIT/S")
-      ->check(one_of({"14400", "9600", "4800"}));
+  add_fax_modems(*sub, o->context, o->max_bit_rate);
   sub->add_flag("--no-error-correction", o->no_error_correction, "Remove T.30's error correction from DIS");
   sub->add_option("--calls", o->calls, "Stop after N calls")->type_name("N")->check(in_range(1u, 1'000'000u));
   sub->add_option("--seconds", o->seconds, "Stop after S seconds")->type_name("S")->check(in_range(0.001, 1e9));
