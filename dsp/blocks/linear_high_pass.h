@@ -5,6 +5,7 @@
 // taps (Kaiser, 60 dB): at least 50 dB below 285 Hz, at most 0.1 dB from 515 Hz on.
 #pragma once
 
+#include "dsp/blocks/history.h"
 #include "dsp/blocks/kernels.h"
 #include "dsp/blocks/sincos.h"
 #include "dsp/blocks/window.h"
@@ -33,16 +34,13 @@ class LinearHighPass {
 
   /// One sample of 8000 Hz. Real-time: yes, 128 multiplications.
   float process(float x) {
-    at_ = at_ + 1 == kTaps ? 0 : at_ + 1;
-    ring_[at_] = ring_[at_ + kTaps] = x;
-    return kernels_->dot(kLinearHighPassDesign.tap, ring_ + at_ + 1, kTaps);
+    history_.put(x);
+    return kernels_->dot(kLinearHighPassDesign.tap, history_.oldest(), LinearHighPassDesign::kTaps);
   }
 
  private:
-  static constexpr int kTaps = LinearHighPassDesign::kTaps;
   const Kernels* kernels_ = &best_kernels();
-  float ring_[2 * kTaps]{};
-  int at_ = 0;
+  History<LinearHighPassDesign::kTaps> history_;
 };
 
 }  // namespace offhook

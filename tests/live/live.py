@@ -78,8 +78,9 @@ def measure_joined_devices(bench, alsa_loop, device, rate, options=()):
                 fail(errors.decode())
             result = json.loads(out)
             results.append(result)
-            lost += result["samples_late"] + result["underrun_samples"] + result["overrun_samples"]
-            print(f"{rate} Hz, {result['scenario']}: {result['blocks']} blocks, {lost} samples lost; {result['pump']}", flush=True)
+            here = result["samples_late"] + result["underrun_samples"] + result["overrun_samples"]
+            lost += here
+            print(f"{rate} Hz, {result['scenario']}: {result['blocks']} blocks, {here} samples lost; {result['pump']}", flush=True)
             if result["blocks"] < 100:
                 fail(f"{result}")
         if lost == 0:

@@ -2,8 +2,8 @@
 //
 // Symbols of the network's clock to samples of the modem's own: the transmitter of V.92's PCM upstream, whose 8000
 // symbols/s are derived from the digital network (6.2). A polyphase lowpass of 48 taps in 64 phases, straight lines
-// between the phases: flat to 3450 Hz, 47 dB down at 4000, 60 dB at 4050. The digital modem cancels
-// the rest near 4000 Hz (edge_canceller.h).
+// between the phases: flat to 3450 Hz, 47 dB down at 4000, 60 dB at 4050. The digital modem cancels the rest
+// near 4000 Hz (edge_canceller.h).
 //
 // Two high-passes of 120 Hz follow. A transformer removes the lowest frequencies anyway; but the echo of its slow
 // response would be longer than the own echo canceller (NearEcho). With them the echo is 20 dB less (measured).

@@ -288,9 +288,10 @@ DownstreamReader::Result AnalogueV92Procedure::put(float level, int interval, fl
       {Found::kB1d, Event::kFarB1d},    {Found::kPoor, Event::kRenegotiate}, {Found::kLost, Event::kLineLost},
   };
   const DownstreamReader::Result r = listen(level, interval, error_power, refitting, state_ == State::kEqualise);
-  for (const auto& heard : kHeard) {
-    if (r.found == Found::kNone) break;
-    if (heard.found == r.found) handle(heard.event);
+  if (r.found != Found::kNone) {
+    for (const auto& heard : kHeard) {
+      if (heard.found == r.found) handle(heard.event);
+    }
   }
   if (state_ == State::kData && rx_live_) act_on_line(follow_line(error_power, now_));
   return r;

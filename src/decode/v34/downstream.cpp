@@ -272,10 +272,6 @@ class Reading {
   int lost_marks_ = 0;  // in a row
 };
 
-}  // namespace
-
-namespace {
-
 // At 16 000 Hz. Nothing is above 4000 Hz.
 std::vector<std::int16_t> at_wide_rate(std::span<const float> x) {
   RateConverter converter(kRateHz, kWideRateHz);

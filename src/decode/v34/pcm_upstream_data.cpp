@@ -2,13 +2,13 @@
 #include "src/decode/v34/pcm_upstream_data.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "dsp/blocks/history.h"
 #include "dsp/blocks/scrambler.h"
 #include "dsp/v34/coding/viterbi.h"
 #include "dsp/v90/pcm/upstream_reader.h"
@@ -92,15 +92,14 @@ class UpstreamReading {
   // @param first  sample of the first symbol  @param to  sample behind the last
   void run(const PcmEqualiser& equaliser, long first, long to) {
     const oh_bit_port port{nullptr, put_bit, &heard_};
-    constexpr int kTaps = v90::UpstreamReader::kTaps, kAhead = v90::UpstreamReader::kAhead;
-    std::array<float, 2 * kTaps> window{};  // each level twice, so that the last kTaps are in a row
+    constexpr int kAhead = v90::UpstreamReader::kAhead;
+    History<v90::UpstreamReader::kTaps> levels;
     for (long n = -kAhead; n < to - first + kReaderDelay && !lost_; ++n) {
       const long newest = first + n + kAhead;
       const float level = newest < to ? equaliser.at(newest) : 0;
-      const auto at = static_cast<std::size_t>((n + kAhead) % kTaps);
-      window[at] = window[at + kTaps] = level;
+      levels.put(level);
       if (n < 0) continue;
-      reader_->put(&window[at + 1], port, true);
+      reader_->put(levels.oldest(), port, true);
       if (n >= v90::UpstreamReader::kBehind && n < to - first) take(first + n, level);
     }
     end(first, to);

@@ -44,7 +44,7 @@ TEST(V34Overload, ALineWithRoomIsNotTouchedWhateverItsNoise) {
 }
 
 struct Disturbance {
-  double hz, db;  ///< a tone, so much below L2
+  double hz, db;  ///< a tone, and how far it is below L2
 };
 
 /// Tones as in Phase 2, then L2, both with these disturbances. @param dc  of L2's units
