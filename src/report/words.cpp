@@ -201,6 +201,11 @@ std::string carried(const hostsim::RadioStatus& radio) {
                      way("sent", radio.sent));
 }
 
+std::string packets_in_words(const hostsim::FaxStatus& fax) {
+  return fmt::format("The gateway's network carried {}: {} lost and recovered from copies, {} lost with all copies.",
+                     counted(fax.packets_sent, "packet"), grouped(fax.packets_recovered), grouped(fax.packets_lost));
+}
+
 std::string carried(const hostsim::FaxStatus& fax) {
   const auto rate = [&] {
     return fax.pages.empty()
@@ -307,6 +312,7 @@ void add_transfer(const CallReport& call, const Figures& f, const std::optional<
   if (call.dmt()) reasons.push_back(carried(*call.dmt()));
   if (call.pump()) reasons.push_back(carried(*call.pump()));
   if (call.fax()) reasons.push_back(carried(*call.fax()));
+  if (call.fax() && call.fax()->packets_sent > 0) reasons.push_back(packets_in_words(*call.fax()));
   if (call.radio()) {
     reasons.push_back(carried(*call.radio()));
     if (call.radio()->received.due + call.radio()->sent.due > 0) reasons.push_back(miss_ratio(*call.radio()));

@@ -35,9 +35,11 @@ assert late["frames_again"] > 0 and late["pages_lost"] == 0, late
 assert damaged["bad_lines"] > 0 and damaged["pages_lost"] > 0, damaged
 assert starved["pages_lost"] == 2 and not starved["complete"] and starved["failure"], starved
 END
+expect 0 "lost and recovered from copies, 0 lost with all copies" run fax.toml "${short[@]}" --set fax.gateway=true --set fax.packet_loss=0.05 --out gateway
 # Refusals.
 expect_error 'expected a device that sends them, such as device = "fax"' run "$source_dir/examples/int.toml" --set fax.pages=1 --out r
 expect_error "has no effect without pages" run fax.toml "${short[@]}" --set fax.pages=0 --out r
+expect_error "fax.packet_loss has no effect without a packet network; expected fax.gateway = true" run fax.toml "${short[@]}" --set fax.packet_loss=0.1 --out r
 expect_error 'expected line.kind = "analogue"' run fax.toml --set 'line.kind="digital-trunk"' --out r
 expect_error "samples/s; expected 8000" run fax.toml --set 'device="g-lite"' --out r
 expect_error "expected \`offhook fax\`" measure device fax.toml

@@ -155,20 +155,27 @@ void check_registered(const Scenario& s, const Origins& origins) {
   check_device_at_work(s, origins);
 }
 
+/// Keys with this prefix were given, and have no effect.
+void refuse_keys(const Origins& origins, std::string_view prefix, const char* why) {
+  const auto first = std::find_if(origins.begin(), origins.end(), [&](const auto& origin) {
+    return std::string_view(origin.first).starts_with(prefix);
+  });
+  if (first != origins.end()) throw Error(fmt::format("{}: {} has no effect {}", first->second, first->first, why));
+}
+
 /// A fax is a device on an analogue line.
 void check_fax(const Scenario& s, const Origins& origins) {
+  const hostsim::FaxScenario none;
+  const bool network_given = s.fax.packet_loss != none.packet_loss || s.fax.packet_delay_ms != none.packet_delay_ms ||
+                             s.fax.packet_copies != none.packet_copies;
   if (s.fax.pages == 0) {
-    const auto first = std::find_if(origins.begin(), origins.end(), [](const auto& origin) {
-      return std::string_view(origin.first).starts_with("fax.");
-    });
-    const hostsim::FaxScenario none;
-    const bool given = s.fax.gateway || s.fax.lines != none.lines || s.fax.error_correction != none.error_correction ||
-                       s.fax.max_bit_rate != none.max_bit_rate;
-    if (given && first != origins.end())
-      throw Error(fmt::format("{}: {} has no effect without pages; expected fax.pages of at least 1", first->second,
-                              first->first));
+    if (s.fax.gateway || network_given || s.fax.lines != none.lines ||
+        s.fax.error_correction != none.error_correction || s.fax.max_bit_rate != none.max_bit_rate)
+      refuse_keys(origins, "fax.", "without pages; expected fax.pages of at least 1");
     return;
   }
+  if (!s.fax.gateway && network_given)
+    refuse_keys(origins, "fax.packet_", "without a packet network; expected fax.gateway = true");
   if (s.pump != hostsim::PumpKind::kDevice) {
     throw Error(fmt::format("{}fax.pages is {}; expected a device that sends them, such as device = \"fax\"",
                             position_of(origins, {"fax.pages", "pump.kind"}), s.fax.pages));
