@@ -34,7 +34,7 @@ offhook_use_precompiled(offhook_simulator offhook_pch)
 # The components, each in an export set with those that have the same dependencies (OffhookConfig.cmake.in):
 # dsp <- core <- modem, which need nothing that a user has to find; hostsim; decode; driver; the whole program.
 set(offhook_sets "Core:shared=offhook static=static simulator=simulator dsp=dsp driver_core=core modem=modem"
-  "Hostsim:base=base fax=fax t38=t38 context=context hostsim=hostsim" "Decode:decode=decode" "Driver:session=driver"
+  "Hostsim:base=base fax=fax context=context hostsim=hostsim" "Decode:decode=decode" "Driver:session=driver"
   "Program:traces=traces app=program")
 add_library(offhook_plugin INTERFACE)
 set_target_properties(offhook_plugin PROPERTIES EXPORT_NAME plugin)
@@ -94,7 +94,7 @@ install(FILES driver/linux/Kbuild ${PROJECT_BINARY_DIR}/driver/linux/dkms.conf $
   DESTINATION ${module} COMPONENT kernel)
 install(DIRECTORY include dsp DESTINATION ${module} COMPONENT kernel FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp"
   PATTERN "*.inc" PATTERN "fftw" EXCLUDE PATTERN "radio" EXCLUDE)
-install(DIRECTORY driver/core driver/card driver/modem driver/linux DESTINATION ${module}/driver COMPONENT kernel FILES_MATCHING
+install(DIRECTORY driver/core driver/modem driver/linux DESTINATION ${module}/driver COMPONENT kernel FILES_MATCHING
   PATTERN "*.h" PATTERN "*.c" PATTERN "*.cpp")
 
 # All of it by one name, and neither tests nor benchmarks: `./dev demo` builds that, so that `cmake --install` works after it.

@@ -12,6 +12,8 @@
 
 namespace offhook::fax {
 
+inline constexpr std::size_t kChunk = 160;  ///< samples that spandsp processes at a time
+
 /// `Signals` is constructed from an oh_pump_config and has process(), report_gap(), status() and hang_up(), whole
 /// blocks at a time. Its destructor frees what spandsp allocated.
 template <class Signals>

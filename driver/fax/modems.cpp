@@ -17,7 +17,6 @@ namespace offhook::fax {
 namespace {
 
 constexpr int kRateHz = 8000;
-constexpr std::size_t kChunk = 160;
 // The gap before a signal of data: 75 ms, the least that T.30 permits, and spandsp's value.
 constexpr std::int32_t kGapSamples = 75 * kRateHz / 1000;
 // The preamble of V.21 takes 1 s +- 15 %; before the frames of a page it takes 200 ms.

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/card/line_end.h"
+#include "driver/core/line_end.h"
 #include "driver/live/card_kind.h"
 #include "driver/live/clock_watch.h"
 #include "driver/live/sound_rates.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/card/line_end.h"
+#include "driver/core/line_end.h"
 #include "driver/live/card_kind.h"
 
 namespace offhook {

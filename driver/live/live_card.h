@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "driver/card/card_memory.h"
+#include "driver/core/card_memory.h"
 
 namespace offhook {
 

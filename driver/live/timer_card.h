@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "driver/card/line_end.h"
+#include "driver/core/line_end.h"
 #include "driver/live/card_kind.h"
 
 namespace offhook {

@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
+#include "driver/fax/t38_terminal.h"
 #include "driver/fax/terminal.h"
 #include "driver/session/fax_call.h"
 #include "driver/sip/t38_line.h"
-#include "driver/t38/t38_terminal.h"
 
 namespace offhook::sip {
 

@@ -15,9 +15,9 @@
 #include <memory>
 #include <string>
 
+#include "driver/fax/t38_gateway.h"
 #include "driver/session/session.h"
 #include "driver/sip/t38_line.h"
-#include "driver/t38/t38_gateway.h"
 
 namespace offhook::sip {
 

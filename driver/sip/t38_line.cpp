@@ -2,7 +2,7 @@
 #include "driver/sip/t38_line.h"
 
 #include "driver/fax/modems.h"
-#include "driver/t38/t38_terminal.h"
+#include "driver/fax/t38_terminal.h"
 
 namespace offhook::sip {
 namespace {

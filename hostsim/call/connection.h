@@ -11,7 +11,7 @@
 #include <span>
 #include <string>
 
-#include "driver/card/line_end.h"
+#include "driver/core/line_end.h"
 #include "hostsim/call/cost_profile.h"
 #include "hostsim/call/scenario.h"
 #include "hostsim/channel/line.h"

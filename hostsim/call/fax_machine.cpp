@@ -7,9 +7,9 @@
 
 #include "driver/base/udptl.h"
 #include "driver/fax/modems.h"
+#include "driver/fax/t38_gateway.h"
+#include "driver/fax/t38_terminal.h"
 #include "driver/fax/terminal.h"
-#include "driver/t38/t38_gateway.h"
-#include "driver/t38/t38_terminal.h"
 #include "hostsim/engine/random.h"
 
 namespace offhook::hostsim {

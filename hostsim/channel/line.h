@@ -24,7 +24,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "driver/card/line_end.h"
+#include "driver/core/line_end.h"
 #include "hostsim/channel/line_config.h"
 
 namespace offhook::hostsim {

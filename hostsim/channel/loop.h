@@ -25,7 +25,7 @@
 #include <memory>
 #include <vector>
 
-#include "driver/card/line_end.h"
+#include "driver/core/line_end.h"
 #include "hostsim/channel/crosstalk.h"
 #include "hostsim/channel/front_end.h"
 #include "hostsim/channel/ingress.h"

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "driver/card/card_memory.h"
+#include "driver/core/card_memory.h"
 #include "hostsim/engine/engine.h"
 #include "offhook/modem_card.h"
 

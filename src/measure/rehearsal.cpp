@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "driver/card/card_memory.h"
+#include "driver/core/card_memory.h"
 #include "hostsim/call/connection.h"
 #include "offhook/driver.h"
 

@@ -22,7 +22,7 @@ import sys
 import tempfile
 
 CROSS = "aarch64-linux-gnu-"
-MODULES = re.compile(r"/(module_(dsp_(?!spandsp|fftw|radio)\w+|driver_core|driver_card_engine)|two_modems|two_modems_call|loopback_pumps)\.dir/")
+MODULES = re.compile(r"/(module_(dsp_(?!spandsp|fftw|radio)\w+|driver_core)|two_modems|two_modems_call|loopback_pumps)\.dir/")
 ONLY_HERE = {"-mno-red-zone", "-mno-avx", "-mno-sse", "-mcmodel=kernel"}
 
 

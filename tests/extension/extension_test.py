@@ -49,7 +49,7 @@ ADDITIONS = [
         ("dsp/CMakeLists.txt", "  USES dsp/pump dsp/v8 dsp/v22 dsp/v32 dsp/v34/session dsp/v90/session)\n",
          "offhook_module(dsp/extension FREESTANDING KIND modulation ROWS kExtension USES dsp/modulation)\n")]),
     Addition("card", {"card/extension_card.cpp": "driver/extension/extension_card.cpp"}, [
-        ("driver/CMakeLists.txt", "    USES driver/base driver/card dsp/blocks LINK PkgConfig::SNDFILE PkgConfig::ALSA PkgConfig::PORTAUDIO Threads::Threads)\n",
+        ("driver/CMakeLists.txt", "    USES driver/base driver/core dsp/blocks LINK PkgConfig::SNDFILE PkgConfig::ALSA PkgConfig::PORTAUDIO Threads::Threads)\n",
          "offhook_module(driver/extension KIND card ROWS kExtensionCards USES driver/live)\n")]),
     Addition("context", {"context.cpp": "hostsim/host/extension_context.cpp"}, [
         ("hostsim/host/context_table.cpp", '  ROW(make_deferred_context, "DPC")      \\\n',

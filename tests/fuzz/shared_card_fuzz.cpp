@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "driver/card/line_end.h"
+#include "driver/core/line_end.h"
 #include "driver/live/shared_card.h"
 #include "offhook/driver.h"
 #include "offhook/modem_card.h"

@@ -10,8 +10,8 @@
 #include <span>
 
 #include "driver/base/udptl.h"
-#include "driver/t38/t38_gateway.h"
-#include "driver/t38/t38_terminal.h"
+#include "driver/fax/t38_gateway.h"
+#include "driver/fax/t38_terminal.h"
 
 namespace offhook {
 namespace {

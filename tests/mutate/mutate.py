@@ -411,7 +411,7 @@ def table(module, seed, results):
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev mutate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("module", help="a module, or a folder of modules, as dsp/link or driver/card")
+    parser.add_argument("module", help="a module, or a folder of modules, as dsp/link or driver/core")
     parser.add_argument("--seed", type=int, default=1), parser.add_argument("--count", type=int, default=25, help="mutants that count")
     parser.add_argument("--own", action="store_true", help="by the module's own unit tests alone: what others notice counts as survived")
     parser.add_argument("--and", dest="others", action="append", default=[], metavar="MODULE", help="with --own: and by those of this module")

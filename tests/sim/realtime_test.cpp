@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "driver/card/line_end.h"
+#include "driver/core/line_end.h"
 #include "driver/user_modem/automode.h"
 #include "driver/user_modem/modulations.h"
 #include "dsp/link/lapm.h"

@@ -28,7 +28,7 @@ def build_pacer(kernel, build):
     here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pacer")
     subprocess.run(["cp", "-u", "--preserve=timestamps", *(os.path.join(here, n) for n in ("Kbuild", "pacer.c")), folder],
                    check=True)
-    for part in ("include", "driver/linux/include", "driver/core", "driver/card"):
+    for part in ("include", "driver/linux/include", "driver/core"):
         subprocess.run(["cp", "-r", "-u", "--preserve=timestamps", os.path.join(ROOT, part) + "/.",
                         make_folder(os.path.join(folder, part))], check=True)
     made = subprocess.run(["make", "-s", "-C", kernel.headers(), "M=" + folder, "modules"], capture_output=True, text=True,

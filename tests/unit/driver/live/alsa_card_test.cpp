@@ -12,7 +12,7 @@
 
 #include "driver/live/timer_card.h"
 #include "driver/session/devices.h"
-#include "tests/unit/driver/card/loop_modem.h"
+#include "tests/unit/driver/core/loop_modem.h"
 #include "tests/unit/driver/live/loop_device.h"
 
 namespace offhook {

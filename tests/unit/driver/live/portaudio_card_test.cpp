@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "driver/live/alsa_card.h"
-#include "tests/unit/driver/card/loop_modem.h"
+#include "tests/unit/driver/core/loop_modem.h"
 #include "tests/unit/driver/live/loop_device.h"
 
 namespace offhook {

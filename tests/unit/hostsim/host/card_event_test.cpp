@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "driver/card/line_end.h"
+#include "driver/core/line_end.h"
 
 namespace offhook::hostsim {
 namespace {

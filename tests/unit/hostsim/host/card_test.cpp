@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "driver/card/line_end.h"
+#include "driver/core/line_end.h"
 #include "dsp/pump/pump_type.h"
 #include "hostsim/engine/wide.h"
 #include "offhook/driver.h"

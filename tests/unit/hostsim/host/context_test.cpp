@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "driver/card/line_end.h"
+#include "driver/core/line_end.h"
 #include "hostsim/host/card_event.h"
 #include "hostsim/host/load.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "driver/card/line_end.h"
+#include "driver/core/line_end.h"
 #include "hostsim/engine/processor.h"
 #include "hostsim/engine/random.h"
 #include "hostsim/host/card_event.h"

@@ -2,7 +2,7 @@
 //
 // Faxes through T.38 gateways: a machine with modem signals on a line, a gateway, a network that loses datagrams, and a
 // machine on T.38, or another gateway and machine. Time is simulated.
-#include "driver/t38/t38_gateway.h"
+#include "driver/fax/t38_gateway.h"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@
 #include "dsp/blocks/level.h"
 #include "tests/realtime/realtime_guard.h"
 #include "tests/unit/driver/fax/fax_pages.h"
-#include "tests/unit/driver/t38/packet_path.h"
+#include "tests/unit/driver/fax/packet_path.h"
 
 namespace offhook::fax {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/t38/t38_terminal.h"
+#include "driver/fax/t38_terminal.h"
 
 #include <spandsp.h>
 
@@ -16,7 +16,6 @@ void T38Terminal::Free::operator()(t38_terminal_state_s* t38) const {
 }
 
 T38Terminal::T38Terminal(const TerminalConfig& config, Send send) : send_(std::move(send)), watch_(config) {
-  constexpr int kTransferredTcf = 2;  // the test of the line is data for the network
   const auto transmit = [](t38_core_state_t*, void* self, const std::uint8_t* octets, int length, int times) {
     static_cast<T38Terminal*>(self)->send_({octets, static_cast<std::size_t>(length)}, times);
     return 0;
@@ -25,7 +24,7 @@ T38Terminal::T38Terminal(const TerminalConfig& config, Send send) : send_(std::m
   if (!t38_) throw std::runtime_error("T.38 could not be started: no memory");
   t38_core_state_t* const core = t38_terminal_get_t38_core_state(t38_.get());
   t38_set_t38_version(core, kVersion);
-  t38_set_data_rate_management_method(core, kTransferredTcf);
+  t38_set_data_rate_management_method(core, kTransferredTest);
   watch_.begin(t38_terminal_get_t30_state(t38_.get()));
 }
 

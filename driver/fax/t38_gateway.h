@@ -26,7 +26,7 @@
 #include <span>
 
 #include "driver/fax/slots.h"
-#include "driver/t38/t38_terminal.h"
+#include "driver/fax/t38_terminal.h"
 #include "dsp/pump/pump_type.h"
 #include "offhook/pump.h"
 

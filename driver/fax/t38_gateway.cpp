@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/t38/t38_gateway.h"
+#include "driver/fax/t38_gateway.h"
 
 #define SPANDSP_EXPOSE_INTERNAL_STRUCTURES
 #include <spandsp.h>
@@ -21,9 +21,7 @@
 namespace offhook::fax {
 namespace {
 
-constexpr std::size_t kChunk = 160;
 constexpr float kSpandspDbm0 = -14;  // of every modulator of spandsp, until it is told another level
-constexpr int kTransferredTcf = 2;   // the test of the line is data for the network
 
 struct Packet {
   std::uint16_t number = 0;  // of UDPTL, if it is from the network
@@ -89,7 +87,7 @@ Gateway::Gateway(const oh_pump_config& c)
   t38_gateway_init(&gateway_, packet, this);
   t38_core_state_t* const core = t38_gateway_get_t38_core_state(&gateway_);
   t38_set_t38_version(core, T38Terminal::kVersion);
-  t38_set_data_rate_management_method(core, kTransferredTcf);
+  t38_set_data_rate_management_method(core, T38Terminal::kTransferredTest);
   t38_gateway_set_transmit_on_idle(&gateway_, 1);
   allow(T30_SUPPORT_V27TER | T30_SUPPORT_V29 | T30_SUPPORT_V17, true);
   static constexpr std::uint8_t kNobody[3] = {};
@@ -207,16 +205,13 @@ GatewayCounters Gateway::counters() const {
   return c;
 }
 
-Gateway& at(void* self) {
-  return *static_cast<Gateway*>(self);
-}
-
-constexpr oh_pump_type kType = FaxPumpType<Gateway>::named("t38-gateway");
+using GatewayType = FaxPumpType<Gateway>;
+constexpr oh_pump_type kGatewayType = GatewayType::named("t38-gateway");
 
 }  // namespace
 
 const oh_pump_type* gateway_type() {
-  return &kType;
+  return &kGatewayType;
 }
 
 void T38Gateway::Free::operator()(void* self) const {
@@ -234,14 +229,14 @@ T38Gateway::T38Gateway(const GatewayConfig& config, Send send, Frame frame)
   void* const memory = std::aligned_alloc(64, gateway_type()->size(&c));
   if (memory == nullptr || gateway_type()->init(memory, &c) != 0) throw std::bad_alloc();  // nothing else can fail
   pump_.reset(memory);
-  at(memory).allow(modems, config.error_correction);
+  GatewayType::of(memory).allow(modems, config.error_correction);
 }
 
 T38Gateway::~T38Gateway() = default;
 
 bool T38Gateway::receive(std::uint16_t number, std::span<const std::uint8_t> packet) {
   if (packet.size() > kMostUdptlOctets || !is_ifp(packet, T38Terminal::kVersion)) return false;
-  PacketRing& ring = at(pump_.get()).to_line();
+  PacketRing& ring = GatewayType::of(pump_.get()).to_line();
   Packet* const p = ring.free_slot();
   if (p == nullptr) {
     ++lost_;
@@ -255,13 +250,13 @@ bool T38Gateway::receive(std::uint16_t number, std::span<const std::uint8_t> pac
 }
 
 void T38Gateway::poll() {
-  PacketRing& packets = at(pump_.get()).to_network();
+  PacketRing& packets = GatewayType::of(pump_.get()).to_network();
   while (const Packet* p = packets.front()) {
     send_({p->octets.data(), p->length}, p->times);
     packets.pop();
   }
   constexpr std::size_t kControlField = 2;
-  FrameRing& frames = at(pump_.get()).frames();
+  FrameRing& frames = GatewayType::of(pump_.get()).frames();
   while (const Message* m = frames.front()) {
     // The lowest bit of the facsimile control field depends on the sender, so it is ignored.
     if (m->length > kControlField && (m->octets[kControlField] & 0xFE) == (T30_DCN & 0xFE)) disconnected_ = true;
@@ -271,7 +266,7 @@ void T38Gateway::poll() {
 }
 
 GatewayCounters T38Gateway::counters() const {
-  GatewayCounters c = at(pump_.get()).counters();
+  GatewayCounters c = GatewayType::of(pump_.get()).counters();
   c.lost_packets += lost_;
   return c;
 }

@@ -22,6 +22,8 @@ class T38Terminal {
  public:
   /// Version of T.38 in packets and in session descriptions.
   static constexpr int kVersion = 0;
+  /// Method of rate management: the test of the line is data for the network.
+  static constexpr int kTransferredTest = 2;
   static constexpr std::uint32_t kClockHz = 8000;
 
   /// @param send  a packet of T.38. `times`: number of copies that are sent at once, for an indicator

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "offhook/card_engine.h"
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -8,9 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "driver/card/card_memory.h"
+#include "driver/core/card_memory.h"
 #include "driver/live/timer_card.h"
-#include "offhook/card_engine.h"
 #include "offhook/modem_card.h"
 
 namespace offhook {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "driver/fax/t38_terminal.h"
 #include "driver/fax/tiff.h"
-#include "driver/t38/t38_terminal.h"
 #include "tests/unit/driver/fax/fax_pages.h"
-#include "tests/unit/driver/t38/packet_path.h"
+#include "tests/unit/driver/fax/packet_path.h"
 
 namespace offhook::fax {
 namespace {
