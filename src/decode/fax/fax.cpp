@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "src/decode/line/high_passed.h"
 #include "src/decode/line/samples.h"
 #include "src/decode/line/spectrum.h"
 
@@ -20,7 +21,7 @@ std::vector<CallingTone> find_cng(std::span<const float> x, int channel) {
   constexpr int kHz = 1100;
   constexpr double kShortest = 0.4, kLongest = 0.6;  // T.30 4.2.1: 0.5 s +- 15 %
   std::vector<CallingTone> all;
-  for (const auto& [t0, t1] : find_tone_stretches(x, kHz)) {
+  for (const auto& [t0, t1] : find_tone_stretches(high_passed(x), kHz)) {
     if (t1 - t0 > kShortest && t1 - t0 < kLongest) all.push_back({channel, t0, t1});
   }
   return all;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 
+#include "src/decode/line/high_passed.h"
 #include "src/decode/line/samples.h"
 
 namespace offhook::decode {
@@ -144,7 +145,8 @@ std::vector<PageCarrier> PageReceiver::receive(std::span<const float> x, double 
   std::vector<PageCarrier> all;
   if (begin >= end) return all;
   Receivers& r = *receivers_;
-  const float least = std::max(kLeastDbm0, level_dbm0(x.subspan(begin, end - begin)) - range_db(rate.modem));
+  const std::vector<float> voice = high_passed(x, begin, end);
+  const float least = std::max(kLeastDbm0, level_dbm0(voice) - range_db(rate.modem));
   const auto begin_carrier = [&] {
     const bool behind_another = !all.empty() && all.back().trained;
     r.now = {};
@@ -170,7 +172,7 @@ std::vector<PageCarrier> PageReceiver::receive(std::span<const float> x, double 
     std::int16_t block[kBlock];
     const std::size_t n = std::min(kBlock, end - i);
     for (std::size_t k = 0; k < n; ++k)
-      block[k] = static_cast<std::int16_t>(std::clamp(std::round(x[i + k]), -32768.f, 32767.f));
+      block[k] = static_cast<std::int16_t>(std::clamp(std::round(voice[i - begin + k]), -32768.f, 32767.f));
     r.at = seconds(i);
     r.process(rate, block, static_cast<int>(n));
     if (!r.ended) continue;

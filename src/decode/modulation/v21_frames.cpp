@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "dsp/link/hdlc.h"
+#include "src/decode/line/high_passed.h"
 #include "src/decode/line/samples.h"
 
 namespace offhook::decode {
@@ -70,10 +71,12 @@ V21Frames v21_frames(std::span<const float> x, bool high) {
   fsk_rx_state_t* fsk =
       fsk_rx_init(nullptr, &preset_fsk_specs[high ? FSK_V21CH2 : FSK_V21CH1], FSK_FRAME_MODE_SYNC, put_bit, &receiver);
   fsk_rx_signal_cutoff(fsk, -50);
-  for (std::size_t i = 0; i < x.size(); i += 16) {
+  const std::vector<float> voice = high_passed(x);
+  for (std::size_t i = 0; i < voice.size(); i += 16) {
     std::int16_t block[16];
-    const std::size_t n = std::min<std::size_t>(16, x.size() - i);
-    for (std::size_t k = 0; k < n; ++k) block[k] = static_cast<std::int16_t>(std::clamp(x[i + k], -32768.f, 32767.f));
+    const std::size_t n = std::min<std::size_t>(16, voice.size() - i);
+    for (std::size_t k = 0; k < n; ++k)
+      block[k] = static_cast<std::int16_t>(std::clamp(voice[i + k], -32768.f, 32767.f));
     receiver.now = seconds(i);
     fsk_rx(fsk, block, static_cast<int>(n));
   }

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "dsp/v8/answer_tone.h"
+#include "src/decode/line/high_passed.h"
 #include "src/decode/line/spectrum.h"
 #include "src/decode/start_up/echoes.h"
 
@@ -145,7 +146,7 @@ const char* AnswerToneHeard::name() const {
 std::vector<AnswerToneHeard> find_answer_tones(const Recording& r, bool v92) {
   std::vector<AnswerToneHeard> found;
   for (std::size_t c = 0; c < r.channel.size(); ++c) {
-    const std::span<const float> x = r.samples(c);
+    const std::vector<float> x = high_passed(r.samples(c));
     v8::AnswerToneDetector detector;
     AnswerToneHeard now;
     bool begun = false;  // it may be there from the first sample on

@@ -32,12 +32,22 @@ void write(const std::string& path, const std::vector<std::uint8_t>& octets) {
       .write(reinterpret_cast<const char*>(octets.data()), static_cast<std::streamsize>(octets.size()));
 }
 
+void add_hum(std::vector<float>& channel, double dbm0) {
+  constexpr double kTurn = 2 * 3.14159265358979 * 50 / 8000;
+  const double peak = std::pow(10, (dbm0 - 3.14) / 20);
+  for (std::size_t k = 0; k < channel.size(); ++k) {
+    const double at = kTurn * static_cast<double>(k);
+    channel[k] += static_cast<float>(peak * (std::sin(at) + std::sin(3 * at + 1) / 2 + std::sin(5 * at + 2) / 4));
+  }
+}
+
 /// What is done to the channels of the recording before they are decoded.
 enum class Recorded { kBoth, kMixed, kCallerAlone };
 
-/// @param noise_dbm0  of each channel of the recording
+/// @param noise_dbm0, hum_dbm0  of each channel of the recording; the hum: 50 Hz with two harmonics, 6 and 12 dB below
+/// it
 Decoded decode_fax(const FaxCall& call, std::uint32_t pages, std::uint32_t lines, Recorded as = Recorded::kBoth,
-                   double noise_dbm0 = -100) {
+                   double noise_dbm0 = -100, double hum_dbm0 = -200) {
   const Folder folder;
   fax::write_test_pages(folder / "sent.tif", pages, lines, 1);
   Decoded d;
@@ -47,6 +57,7 @@ Decoded decode_fax(const FaxCall& call, std::uint32_t pages, std::uint32_t lines
   std::normal_distribution<float> noise(0, static_cast<float>(0.4926 * std::pow(10, noise_dbm0 / 20)));
   for (auto& channel : channels) {
     for (float& x : channel) x += noise(random);
+    add_hum(channel, hum_dbm0);
   }
   if (as == Recorded::kMixed) {
     for (std::size_t k = 0; k < channels[0].size(); ++k) channels[0][k] = (channels[0][k] + channels[1][k]) / 2;
@@ -155,6 +166,18 @@ TEST(DecodeFax, NoiseDoesNotHideTheEndOfACarrier) {
       EXPECT_EQ(d.equal, 2u);
       EXPECT_EQ(d.sent().pages.size(), 2u);
     }
+  }
+}
+
+// The hum is 5 dB above the signal.
+TEST(DecodeFax, MainsHumDoesNotHideAPage) {
+  for (const int modems : {T30_SUPPORT_V17 | T30_SUPPORT_V29, int{T30_SUPPORT_V29}, int{T30_SUPPORT_V27TER}}) {
+    SCOPED_TRACE(modems);
+    const Decoded d = decode_fax({.modems = modems, .error_correction = false}, 2, 100, Recorded::kBoth, -100, -8);
+    EXPECT_EQ(d.equal, 2u);
+    EXPECT_EQ(d.sent().pages.size(), 2u);
+    EXPECT_FALSE(d.call->fax.cng.empty());
+    EXPECT_FALSE(d.call->start_up.answer_tones.empty());
   }
 }
 

@@ -63,6 +63,7 @@ struct Line {
     const auto flags = hdlc.flags();
     while (hdlc.flags() == flags) bits.push_back(hdlc.next());
     if (flip >= 0) bits[frame + static_cast<std::size_t>(flip)] ^= 1;
+    bits.push_back(1);  // of which one sample is sent
     v8::FskModulator modulator(high_band ? v8::Channel::kHigh : v8::Channel::kLow, -15);
     auto& x = recording.channel[static_cast<std::size_t>(channel)];
     std::size_t at = 0, i = static_cast<std::size_t>(t0 * kRateHz);
