@@ -14,6 +14,7 @@
 #include "src/decode/call/verdict.h"
 #include "src/decode/line/channels.h"
 #include "src/decode/line/drift.h"
+#include "src/decode/line/hum.h"
 #include "src/decode/line/spectrogram.h"
 #include "src/decode/line/spectrum.h"
 #include "src/decode/modulation/v22bis.h"
@@ -399,6 +400,7 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
   Call call;
   call.data_mode = data_mode;
   call.recording = std::move(recording);
+  take_hum_off(call.recording);
   join_alike_channels(call.recording);
   for (const auto& x : call.recording.channel) {
     call.power.push_back(power_of(x));

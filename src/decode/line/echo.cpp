@@ -36,12 +36,6 @@ constexpr std::size_t kBeforeStretch = kLongLag + kPathTaps;  // samples before 
 constexpr std::size_t kGuard = 2 * kRateHz;                   // either side, to see whether the echo is there
 constexpr double kSurelyAway = 4;                             // standard deviations of its deficit
 
-double power(std::span<const float> x) {
-  double sum = 0;
-  for (const float v : x) sum += static_cast<double>(v) * v;
-  return x.empty() ? 0 : sum / static_cast<double>(x.size());
-}
-
 // Samples [from, to) of both channels.
 struct Stretch {
   std::size_t from, to;
@@ -291,7 +285,7 @@ std::vector<Stretch> well_explained(std::span<const float> left, std::span<const
   double source = 0;
   for (const Stretch& s : stretches) {
     for (std::size_t t = s.from; t + kEchoBlock <= s.to; t += kEchoBlock) {
-      blocks.push_back({t, power(left.subspan(t, kEchoBlock)), power(other.subspan(t, kEchoBlock))});
+      blocks.push_back({t, mean_power(left.subspan(t, kEchoBlock)), mean_power(other.subspan(t, kEchoBlock))});
       source += blocks.back().source;
     }
   }
@@ -320,7 +314,7 @@ double energy_left(std::span<const float> own, std::span<const float> other, con
   const std::vector<float> left = left_of(own, other, stretches, path);
   double sum = 0;
   for (const Stretch& s : stretches) {
-    sum += static_cast<double>(s.to - s.from) * power(std::span(left).subspan(s.from, s.to - s.from));
+    sum += static_cast<double>(s.to - s.from) * mean_power(std::span(left).subspan(s.from, s.to - s.from));
   }
   return sum;
 }
@@ -367,8 +361,8 @@ std::optional<EchoPath> fit(const Fft& fft, std::span<const float> own_channel, 
   double before = 0, source = 0;
   for (const Stretch& s : stretches) {
     const auto length = static_cast<double>(s.to - s.from);
-    before += length * power(own.subspan(s.from, s.to - s.from));
-    source += length * power(other.subspan(s.from, s.to - s.from));
+    before += length * mean_power(own.subspan(s.from, s.to - s.from));
+    source += length * mean_power(other.subspan(s.from, s.to - s.from));
     path.learnt_s += length / kRateHz;
   }
   const double after = energy_left(own, other, stretches, path);
@@ -387,7 +381,8 @@ class Windows {
  public:
   /// @return the delay of the echo in a window that holds nothing else, or -1
   int echo_alone(std::span<const float> own_channel, std::span<const float> other_channel, std::size_t from) const {
-    const double here = power(own_channel.subspan(from, kWindow)), source = power(other_channel.subspan(from, kWindow));
+    const double here = mean_power(own_channel.subspan(from, kWindow)),
+                 source = mean_power(other_channel.subspan(from, kWindow));
     if (source < kQuiet || here * kLeastLoss > source || here < 0.25) return -1;
     const std::vector<float> own = around(own_channel, from, from + kWindow),
                              other = around(other_channel, from, from + kWindow);

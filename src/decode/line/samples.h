@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <span>
 #include <vector>
 
 namespace offhook::decode {
@@ -28,6 +29,13 @@ constexpr std::complex<T> times(std::complex<T> a, std::complex<T> b) {
 template <class T>
 constexpr std::complex<T> times_conj(std::complex<T> a, std::complex<T> b) {
   return {a.real() * b.real() + a.imag() * b.imag(), a.imag() * b.real() - a.real() * b.imag()};
+}
+
+/// Mean of the squares; 0 of none.
+inline double mean_power(std::span<const float> x) {
+  double sum = 0;
+  for (const float v : x) sum += static_cast<double>(v) * v;
+  return x.empty() ? 0 : sum / static_cast<double>(x.size());
 }
 
 /// The upper one of two in the middle; 0 of none.
