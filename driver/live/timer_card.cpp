@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace offhook {
 
@@ -29,7 +30,7 @@ void SamplePacer::start() {
 }
 
 std::int64_t SamplePacer::due_ns(std::uint64_t samples) const {
-  return start_ns_ + static_cast<std::int64_t>(static_cast<double>(samples) * ns_per_sample_);
+  return start_ns_ + static_cast<std::int64_t>(std::ceil(static_cast<double>(samples) * ns_per_sample_));
 }
 
 void SamplePacer::sleep_until(std::uint64_t samples) const {
@@ -58,8 +59,9 @@ LiveCard::Wait TimerCard::wait() {
   while (!stopped_.load(std::memory_order_relaxed)) {
     const std::uint32_t left = oh_card_engine_left(&engine_);
     const std::uint64_t passed = engine_.position - begin_, now = pacer_.samples_now();
-    if (now <= passed) {
-      pacer_.sleep_until(passed + std::min(burst_, left));
+    const std::uint64_t end = passed + std::min(burst_, left);
+    if (now < end) {  // a smaller piece may take longer than its samples, and this thread would never sleep
+      pacer_.sleep_until(end);
       continue;
     }
     const auto due = static_cast<std::uint32_t>(std::min<std::uint64_t>(now - passed, left));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A card whose hardware is simulated by the thread that waits for it: by the monotonic clock, in bursts like those of a
-// DMA engine. If the thread is delayed, the late burst moves all due samples, as hardware would have; only their
-// interrupt is late.
+// DMA engine: the thread sleeps until a whole burst is due. If the thread is delayed, the late burst moves all due
+// samples, as hardware would have; only their interrupt is late.
 #pragma once
 
 #include <atomic>
@@ -39,8 +39,8 @@ class TimerCard : public LocalCard {
   void stop() override { stopped_.store(true, std::memory_order_relaxed); }
 
  protected:
-  /// Samples that pass at once, at most to the end of the block: the thread wakes for each such burst. From the thread
-  /// of wait(), or before start().
+  /// Minimum of samples that pass at once, except at the end of a block: the thread wakes for each such burst. From the
+  /// thread of wait(), or before start().
   void set_burst(std::uint32_t samples) { burst_ = samples; }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -298,6 +299,37 @@ TEST(TimerCard, NoSampleIsLostOrInventedHoweverLateItsThreadRuns) {
   EXPECT_EQ(line.heard.size(), 600u);
   card.stop();
   EXPECT_EQ(card.wait(), LiveCard::Wait::kStopped);
+}
+
+/// Needs the time of many samples of a fast card for each exchange.
+struct SlowLine {
+  static void exchange(void* self, const void*, void*, std::size_t n) {
+    static_cast<SlowLine*>(self)->pieces.push_back(n);
+    const std::int64_t began = monotonic_ns();
+    while (monotonic_ns() < began + 20'000) {
+    }
+  }
+  std::vector<std::size_t> pieces;
+};
+
+// A thread that moves each sample when it is due never sleeps if a sample is shorter than one round of its loop.
+TEST(TimerCard, MovesWholeBurstsHoweverShortASampleIs) {
+  constexpr std::uint32_t kRateHz = 4'000'000, kBurst = kRateHz / 1000, kBlock = 2 * kBurst + kBurst / 2;
+  oh_streams streams = oh_modem_streams(kRateHz);
+  for (oh_stream_format* s : {&streams.rx, &streams.tx}) {
+    s->ring_samples = 4 * kBlock;
+    s->block_min = s->block_max = kBlock;
+  }
+  SlowLine line;
+  line.pieces.reserve(64);
+  TimerCard card({SlowLine::exchange, &line}, streams);
+  card.start();
+  for (int block = 0; block < 4; ++block) ASSERT_EQ(card.wait(), LiveCard::Wait::kInterrupt);
+  std::size_t left = kBlock;
+  for (const std::size_t piece : line.pieces) {
+    EXPECT_GE(piece, std::min<std::size_t>(kBurst, left));
+    left = piece == left ? kBlock : left - piece;
+  }
 }
 
 }  // namespace
