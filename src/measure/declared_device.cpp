@@ -26,8 +26,9 @@ namespace {
 constexpr std::int64_t kKeptNs = 2'000'000'000;  // number of events before the worst block was noticed
 constexpr auto kLook = std::chrono::milliseconds(50);
 
-/// Work of a known length: a chain of multiplications that the compiler preserves.
-void work(std::uint64_t rounds) {
+/// Work of a known length: a chain of multiplications that the compiler preserves. One copy for calibration and for
+/// blocks: inlined into each, its loops would differ.
+[[gnu::noipa]] void work(std::uint64_t rounds) {
   std::uint64_t x = rounds;
   for (std::uint64_t i = 0; i < rounds; ++i) {
     x = x * 6364136223846793005u + 1442695040888963407u;
