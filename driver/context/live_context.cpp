@@ -134,13 +134,22 @@ std::string become_fifo_unwatched(int priority) {
   return "SCHED_FIFO " + std::to_string(priority) + " is not permitted: " + rtprio_advice(priority);
 }
 
+namespace {
+
+thread_local WatchRule own_rule;
+thread_local std::optional<Watched> watched_as_fifo;
+
+}  // namespace
+
 std::string become_fifo(int priority, WatchRule* rule) {
   std::string why = become_fifo_unwatched(priority);
   if (!why.empty()) return why;
-  thread_local WatchRule own;
-  thread_local std::optional<Watched> watched;
-  watched.emplace(rule != nullptr ? *rule : own);
+  watched_as_fifo.emplace(rule != nullptr ? *rule : own_rule);
   return why;
+}
+
+void report_to_watchdog() {
+  if (watched_as_fifo) watched_as_fifo->report();
 }
 
 LiveContext::LiveContext(const LiveContextConfig& config, std::function<std::uint32_t()> service)
@@ -328,6 +337,7 @@ void LiveContext::loop() {
       waited_ns_.store(begin - since, std::memory_order_relaxed);
     }
     service_();
+    if (watched) watched->report();
     const std::int64_t used = now(CLOCK_THREAD_CPUTIME_ID) - spent;
     service_time_.add(used);
     calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

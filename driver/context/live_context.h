@@ -114,6 +114,8 @@ std::string keep_to_cpu(int cpu);
 /// @param rule  the watchdog's, for a caller that needs to know of a demotion; outlives the thread
 /// @return empty, or the reason and how to permit it
 std::string become_fifo(int priority, WatchRule* rule = nullptr);
+/// From a thread after become_fifo(), once per block: saves the watchdog from reading /proc (watchdog.h).
+void report_to_watchdog();
 /// For a measurement that never sleeps and ends by itself.
 std::string become_fifo_unwatched(int priority);
 

@@ -29,8 +29,8 @@ std::int64_t now(clockid_t clock) {
   return t.tv_sec * kGiga + t.tv_nsec;
 }
 
-/// @return how often the thread has given up the CPU to wait; -1: unknown
-std::int64_t times_slept(int tid) {
+/// Slow: the kernel formats some sixty lines. @return how often the thread has given up the CPU to wait; -1: unknown
+std::int64_t read_times_slept(int tid) {
   std::array<char, 64> path;
   std::snprintf(path.data(), path.size(), "/proc/self/task/%d/status", tid);
   const int fd = open(path.data(), O_RDONLY | O_CLOEXEC);
@@ -158,12 +158,15 @@ void Watched::look() {
   const Look newest{now(CLOCK_MONOTONIC), now(clock_)};
   const auto [last, first] = before_;
   before_ = {newest, last};
+  const std::int64_t reported = reported_.exchange(-1);
+  asked_.store(true);
   if (rule_.demoted.load() || (newest.spent_ns - last.spent_ns) * kBusy < newest.at_ns - last.at_ns ||
       !is_real_time(tid_)) {
     looks_awake_ = 0;
     return;
   }
-  const std::int64_t slept = times_slept(tid_);
+  if (reported < 0) rule_.reads.fetch_add(1, std::memory_order_relaxed);
+  const std::int64_t slept = reported >= 0 ? reported : read_times_slept(tid_);
   looks_awake_ = slept < 0 ? 0 : looks_awake_ > 0 && slept == slept_ ? looks_awake_ + 1 : 1;
   slept_ = slept;
   const auto most = static_cast<std::int64_t>(rule_.share * static_cast<double>(newest.at_ns - first.at_ns));
@@ -172,6 +175,13 @@ void Watched::look() {
   if (looks_awake_ < kLooksAwake && !(whole && newest.spent_ns - first.spent_ns > most)) return;
   const sched_param normal{0};
   if (sched_setscheduler(tid_, SCHED_OTHER, &normal) == 0) rule_.demoted.store(true);
+}
+
+void Watched::report_now() {
+  rusage usage{};
+  if (getrusage(RUSAGE_THREAD, &usage) != 0) return;
+  asked_.store(false);
+  reported_.store(usage.ru_nvcsw);
 }
 
 int watchdog_priority() {

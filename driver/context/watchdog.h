@@ -11,6 +11,9 @@
 // (sched_rt_runtime_us), two spinning threads share a CPU, and a hypervisor takes its part. Both are detected within
 // 0.6 s of the start of a spin, or 0.8 s if it started just before a check. The kernel limits a reservation to its
 // budget.
+//
+// The watchdog delays all threads below it, so it does not read /proc for a thread that reports how often it has slept.
+// The thread reports if it was asked at the last check; one that keeps the CPU in its work does not.
 #pragma once
 
 #include <time.h>
@@ -24,6 +27,7 @@ namespace offhook {
 struct WatchRule {
   double share = 0.8;  ///< of the CPU; set before the thread is watched
   std::atomic<bool> demoted{false};
+  std::atomic<unsigned> reads{0};  ///< of /proc. Each delays all threads below the watchdog
 };
 
 /// Watches the calling thread while the object lives. The same thread destroys it.
@@ -33,10 +37,15 @@ class Watched {
   ~Watched();
   Watched(const Watched&) = delete;
   Watched& operator=(const Watched&) = delete;
+  /// From the watched thread, often: once per block. A system call five times per second.
+  void report() {
+    if (asked_.load(std::memory_order_relaxed)) report_now();
+  }
 
  private:
   friend class Watchdog;
   void look();
+  void report_now();
 
   Watched* next_ = nullptr;
   WatchRule& rule_;
@@ -48,6 +57,8 @@ class Watched {
   std::array<Look, 2> before_;  // the newer one first
   int looks_awake_ = 0;         // in a row, with slept_ the same
   std::int64_t slept_ = 0;      // times
+  std::atomic<bool> asked_{true};
+  std::atomic<std::int64_t> reported_{-1};  // times; -1: nothing since the last check
 };
 
 /// SCHED_FIFO priority of the watchdog; watched threads must be below. 99, or the maximum for this process; 0:

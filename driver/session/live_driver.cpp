@@ -73,6 +73,7 @@ void LiveDriver::interrupts() {
     switch (card_.wait()) {
       case LiveCard::Wait::kInterrupt:
         oh_driver_isr(&driver_);
+        report_to_watchdog();
         break;
       case LiveCard::Wait::kGone:
         gone_.store(true, std::memory_order_release);

@@ -137,6 +137,48 @@ TEST(Watchdog, WatchesAThreadThatMadeItselfRealTimeUntilItEnds) {
   EXPECT_LT(took, 1);
 }
 
+/// Three of every nine milliseconds, for 1.5 s. @return whether the thread became real-time
+bool work_a_third(WatchRule& rule, bool reports) {
+  std::string why;
+  std::thread([&] {
+    why = become_fifo(30, &rule);
+    for (int i = 0; why.empty() && i < 167; ++i) {
+      const double begin = cpu_seconds();
+      while (cpu_seconds() - begin < 0.003) {
+      }
+      if (reports) report_to_watchdog();
+      std::this_thread::sleep_for(6ms);
+    }
+  }).join();
+  return why.empty();
+}
+
+TEST(Watchdog, ReadsNoFileForAThreadThatReportsItsSleep) {
+  WatchRule silent, reporting;
+  if (!work_a_third(silent, false)) GTEST_SKIP() << "not permitted";
+  ASSERT_TRUE(work_a_third(reporting, true));
+  EXPECT_FALSE(silent.demoted);
+  EXPECT_FALSE(reporting.demoted);
+  EXPECT_GE(silent.reads, 4u);
+  EXPECT_LE(reporting.reads, 1u);
+}
+
+// A card's thread that calls wait() for every block, but is never told to sleep.
+TEST(Watchdog, SeesASpinnerThatReports) {
+  WatchRule rule;
+  std::string why;
+  double took = 0;
+  std::thread([&] {
+    why = become_fifo(30, &rule);
+    const double begin = cpu_seconds();
+    while (why.empty() && !is_normal() && cpu_seconds() - begin < 3) report_to_watchdog();
+    took = cpu_seconds() - begin;
+  }).join();
+  if (!why.empty()) GTEST_SKIP() << why;
+  EXPECT_TRUE(rule.demoted);
+  EXPECT_LT(took, 1);
+}
+
 TEST(Watchdog, OfAContextStartsAnewWhenTheContextIsReconfigured) {
   LiveContext* spinning = nullptr;
   Service spinner(config("FIFO 30"), [] { spin_until_normal(1ms, 0us); });
