@@ -8,8 +8,8 @@ command runs as root at the same path as on the host, with the same programs and
 are those of this program. Files that it leaves in the folder $KEEP are copied to the host (--keep FOLDER).
 
 The guest's clock counts its instructions (-icount). A spinner of the lowest priority runs when nothing else does, so
-the clock always advances. A busy host makes the guest slower, but not late by its own clock: a modem call there misses
-no deadline because of a process here.
+the clock always advances; with --skip-idle, it jumps to the next timer instead. A busy host makes the guest slower, but
+not late by its own clock: a modem call there misses no deadline because of a process here.
 
 Exit status: the command's; 77 without QEMU or the kernel (with the reason); 124 after the time limit.
 """
@@ -305,11 +305,11 @@ def cpio(entries):
 
 
 def run(kernel, qemu, command, keep, seconds=600, cpus=None, icount=str(SHIFT), systemd=False, card=None, boot="", pacer=False,
-        ram=()):
+        ram=(), skip_idle=False):
     """@param cpus  number on the host's clock; None: one, by instruction count  @param pacer  a second CPU on the same clock, for the
     card's hardware (pacer/pacer.c)  @param card  (socket, file of the guest's memory) of `offhook line card`  @param boot  further
     words for the kernel's command line  @param ram  files: the command runs from the initial RAM disk with busybox and these; its
-    output is in `output` next to the files in $KEEP
+    output is in `output` next to the files in $KEEP  @param skip_idle  no spinner: the clock of an idle guest jumps to its next timer
     @return the exit status"""
     names = ("PATH", "HOME", "LANG", "LC_ALL", "TERM")
     environment = "\n".join(f"export {n}={shlex.quote(os.environ[n])}" for n in names if n in os.environ)
@@ -317,7 +317,7 @@ def run(kernel, qemu, command, keep, seconds=600, cpus=None, icount=str(SHIFT), 
     with contextlib.suppress(FileNotFoundError):
         os.unlink(status)
     with open(os.path.join(keep, ".start"), "w", encoding="utf-8") as file:
-        file.write(START.format(spinner="" if cpus or pacer else SPINNER, process_1=SYSTEMD if systemd else ALONE))
+        file.write(START.format(spinner="" if cpus or pacer or skip_idle else SPINNER, process_1=SYSTEMD if systemd else ALONE))
     with open(os.path.join(keep, ".command"), "w", encoding="utf-8") as file:
         file.write(COMMAND.format(environment=environment, folder=shlex.quote(os.getcwd()), command=shlex.join(command),
                                   off=kernel.off))
@@ -339,8 +339,9 @@ def run(kernel, qemu, command, keep, seconds=600, cpus=None, icount=str(SHIFT), 
         "-fsdev", f"{share},id=keep,path={keep}", "-device", "virtio-9p-pci,fsdev=keep,mount_tag=keep",
         "-audiodev", "none,id=sound", "-device", "qemu-xhci", "-device", "usb-audio,audiodev=sound",  # for xhci_pci
         "-device", "virtio-serial-pci", "-chardev", "stdio,id=out,signal=off", "-device", "virtconsole,chardev=out"]
-    arguments += ["-smp", str(cpus)] if cpus else ["-icount", f"shift={icount}{',sleep=off' if pacer else ''}"]
-    if pacer:  # nothing outside has a clock: if all wait, time jumps to the next event
+    # sleep=off: nothing outside has a clock. If all wait, time jumps to the next event.
+    arguments += ["-smp", str(cpus)] if cpus else ["-icount", f"shift={icount}{',sleep=off' if pacer or skip_idle else ''}"]
+    if pacer:
         arguments += ["-smp", "2"]
     if card:
         socket, ram = card
@@ -373,6 +374,7 @@ def main():
     parser.add_argument("--keep", help="folder of the host that the guest sees as $KEEP; kernel.log goes there too")
     parser.add_argument("--cpus", type=int, help="so many CPUs, on the host's clock instead of the instruction count")
     parser.add_argument("--shift", default=str(SHIFT), help=f"an instruction takes 2^SHIFT ns of the guest's time (default {SHIFT})")
+    parser.add_argument("--skip-idle", action="store_true", help="an idle guest's clock jumps to its next timer")
     parser.add_argument("--systemd", action="store_true", help="systemd is process 1 and starts the command")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="what to run, e.g. uname -a")
     options = parser.parse_args()
@@ -388,7 +390,8 @@ def main():
     with contextlib.ExitStack() as stack:
         keep = os.path.abspath(options.keep) if options.keep else stack.enter_context(tempfile.TemporaryDirectory())
         os.makedirs(keep, exist_ok=True)
-        return run(kernel, qemu, options.command, keep, options.seconds, options.cpus, options.shift, options.systemd)
+        return run(kernel, qemu, options.command, keep, options.seconds, options.cpus, options.shift, options.systemd,
+                   skip_idle=options.skip_idle)
 
 
 if __name__ == "__main__":
