@@ -11,6 +11,7 @@ import types
 import advice
 
 PROGRAM = """#!/bin/sh
+echo "$@" >>"$0.asked"
 [ "$1" = trace ] && exit 0
 echo '{"trials": [{"context": "FIFO 51", "in_full": "", "loses_nothing": true, "blocks_late": 0,
   "between_losses": {"low_s": 2.0, "evidence": "seen"}}, {"context": "OTHER", "in_full": "", "loses_nothing": true, "blocks_late": 0,
@@ -53,7 +54,11 @@ with tempfile.TemporaryDirectory() as folder:
     assert run([*wanted, "--seconds", "20"], third) == 0 and third.asked[0][2] == ["FIFO 51", "OTHER"], "longer ones are other rows"
     # Ten late blocks in 30 s refute 100 s between losses, but not 2 s.
     assert run([*wanted, "--seconds", "30"], machine(2, 10)) == 1
+    # A simulation that is shorter than the trace would not use all of it.
+    assert run([*wanted, "--seconds", "40", "--trace-s", "30.5"], machine(2, 0)) == 1, "of the rows before"
+    asked = [line for line in pathlib.Path(folder, "offhook.asked").read_text().splitlines() if line.startswith("advise")]
+    assert all(" --seconds 10 " in line for line in asked[:-2]) and all(" --seconds 31 " in line for line in asked[-2:]), asked
     kept = [json.loads(line) for line in rows.read_text().splitlines()]
-    assert [row["broken"] for row in kept] == [False] * 5 + [True], kept
+    assert [row["broken"] for row in kept] == [False] * 5 + [True, False, False], kept
     assert isinstance(advice.row_of(types.SimpleNamespace(), advice.Combination("6.12", "none", "x", ["OTHER"]), 0, pathlib.Path(folder), rows), str)
 print("all passed")
