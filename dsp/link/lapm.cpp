@@ -83,6 +83,7 @@ void Link::enter_connected() {
   again.clear();
   holding.clear();
   asked.clear();
+  asks = 0;
   to_ask.clear();
   rejecting = recovery = false;
   status.far_busy = 0;

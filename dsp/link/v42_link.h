@@ -170,6 +170,8 @@ struct Link {
   uint16_t held_n[kModulus];
   uint8_t held_base;  // slot of V(R)
   SequenceSet holding, asked, to_ask;
+  uint16_t asked_at[kModulus];  // the order in which they were asked for
+  uint16_t asks;
   bool rejecting;           // REJ exception condition
   uint8_t reject_distance;  // of the last received frame in the buffer
   bool recovery;            // timer-recovery condition
@@ -248,6 +250,7 @@ struct Link {
   void deliver(const uint8_t* bytes, size_t n);
   uint8_t* slot(uint8_t ahead) { return held + size_t((held_base + ahead) % k) * config.n401; }
   void advance_vr();
+  void ask_again_before(uint8_t ns);
   bool acknowledge(uint8_t nr);
   void go_back(uint8_t nr);
   void retire(uint8_t slot);

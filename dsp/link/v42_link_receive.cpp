@@ -166,6 +166,14 @@ void Link::advance_vr() {
   held_base = uint8_t((held_base + 1) % k);
 }
 
+// 8.5.1: the requested frame `ns` has come, so the frames before it that were requested earlier were sent again, too.
+// The missing ones were lost once more. If the far end sends requested frames in another order, some come twice.
+void Link::ask_again_before(uint8_t ns) {
+  for (uint8_t missing = vr; missing != ns; missing = modulo(missing + 1u)) {
+    if (int16_t(asked_at[ns] - asked_at[missing]) > 0) asked.remove(missing);
+  }
+}
+
 void Link::receive_information(const Frame& f, uint8_t ns) {
   ++status.i_frames_received;
   if (f.n > status.n401_rx) {
@@ -200,6 +208,7 @@ void Link::receive_information(const Frame& f, uint8_t ns) {
     reject_distance = ahead;
     return;
   }
+  if (asked.has(ns)) ask_again_before(ns);
   if (holding.has(ns)) {
     ++status.duplicates;
   } else if (in.free() >= (ahead + 1u) * status.n401_rx) {  // room for held frames must exist at delivery

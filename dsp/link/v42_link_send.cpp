@@ -178,6 +178,7 @@ size_t Link::compose_supervisory(uint8_t* f) {
     if (!to_ask.has(ns)) continue;
     to_ask.remove(ns);
     asked.add(ns);
+    asked_at[ns] = asks++;
     return supervisory(f, false, kSrej, ns, false);
   }
   return 0;

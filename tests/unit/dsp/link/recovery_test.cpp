@@ -182,16 +182,32 @@ TEST_F(Recovery, EachMissingFrameIsAskedForOnceAndHeldFramesComeInOrder) {
   EXPECT_EQ(send(far_data(3, {'d'})),
             (Frames{says(kSrejFrame, 0), says(kSrejFrame, 1), says(kSrejFrame, 2), says(kRrFrame, 0)}));
   EXPECT_EQ(send(far_data(4, {'e'})), (Frames{says(kRrFrame, 0)}));
-  EXPECT_EQ(send(far_data(1, {'b'})), (Frames{says(kRrFrame, 0)}));
   EXPECT_EQ(send(far_data(3, {'D'})), (Frames{says(kRrFrame, 0)})) << "it is here already";
   EXPECT_EQ(end_->status().duplicates, 1u);
-  EXPECT_EQ(send(far_data(0, {'a'})), (Frames{says(kRrFrame, 2)}));
+  EXPECT_EQ(send(far_data(0, {'a'})), (Frames{says(kRrFrame, 1)}));
+  EXPECT_EQ(send(far_data(1, {'b'})), (Frames{says(kRrFrame, 2)}));
   end_->pump_bytes();
   EXPECT_EQ(end_->received, (Octets{'a', 'b'}));
   EXPECT_EQ(send(far_data(2, {'c'})), (Frames{says(kRrFrame, 5)}));
   end_->pump_bytes();
   EXPECT_EQ(end_->received, (Octets{'a', 'b', 'c', 'd', 'e'}));
   EXPECT_EQ(end_->status().srej_sent, 3u);
+}
+
+// 8.5.1: requested frames come in the order of the requests.
+TEST_F(Recovery, AFrameThatIsLostAgainIsAskedForAgain) {
+  connect_with_srej();
+  EXPECT_EQ(send(far_data(1, {'b'})).front(), says(kSrejFrame, 0));
+  EXPECT_EQ(send(far_data(2, {'c'})), (Frames{says(kRrFrame, 0)}));
+  EXPECT_EQ(send(far_data(4, {'e'})).front(), says(kSrejFrame, 3));
+  EXPECT_EQ(send(far_data(3, {'d'})), (Frames{says(kSrejFrame, 0), says(kRrFrame, 0)}));
+  EXPECT_EQ(send(far_data(6, {'g'})).front(), says(kSrejFrame, 5));
+  EXPECT_EQ(send(far_data(8, {'i'})).front(), says(kSrejFrame, 7));
+  EXPECT_EQ(send(far_data(0, {'a'})), (Frames{says(kRrFrame, 5)})) << "5 and 7 were asked for later";
+  EXPECT_EQ(send(far_data(7, {'h'})), (Frames{says(kSrejFrame, 5), says(kRrFrame, 5)}));
+  EXPECT_EQ(send(far_data(5, {'f'})), (Frames{says(kRrFrame, 9)}));
+  end_->pump_bytes();
+  EXPECT_EQ(end_->received, (Octets{'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'}));
 }
 
 TEST_F(Recovery, FramesBeyondTheWindowAreNotHeld) {
