@@ -46,6 +46,7 @@ void RateSearch::try_again() {
   for (float& e : errors_at_) e = 0;
   again_ = true;
   no_rate_fits_ = false;
+  in_vain_ = 0;
   excess_ = 0;
   trial_ = most_ < kNoLimit;
   if (!trial_) return;
@@ -77,7 +78,9 @@ bool RateSearch::too_many() {
   errors_at_[rate_] = static_cast<float>(errors_ * kWindowsASecond) / static_cast<float>(windows_);
   float best = 0;
   for (int rate = 1; rate <= kNoLimit; ++rate) best = goodput(rate) > best ? goodput(rate) : best;
-  const int next = rate_ - 1;
+  in_vain_ = 2400.f * static_cast<float>(rate_) > kErrorBits * errors_at_[rate_] ? 0 : in_vain_ + 1;
+  const int step = in_vain_ < kMostInVain ? 1 : 2;
+  const int next = rate_ - step < lowest_ && rate_ > lowest_ ? lowest_ : rate_ - step;
   no_rate_fits_ = next < lowest_ || 2400.f * static_cast<float>(next) < kWorth * best;
   left_ = no_rate_fits_ ? kPatience * wait_ : wait_;
   most_ = static_cast<uint8_t>(no_rate_fits_ ? choose(kWorth * best) : next);

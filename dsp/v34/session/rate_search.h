@@ -40,6 +40,7 @@ class RateSearch {
   static constexpr int kWindowsASecond = 6;  // approximately, at 3000 to 3429 symbols per second
   static constexpr float kErrorBits = 5 * 1080;
   static constexpr float kWorth = 0.9f;
+  static constexpr int kMostInVain = 2;  // after two rates that carry nothing, the search leaves out every second one
   static constexpr float kClearly = 1 / 3.f;
   static constexpr float kTolerated = 0.04f / kWindowsASecond;  // errors per window: 1.4 in 1000 data frames
   static constexpr float kTooMany = 5;                          // more than tolerated
@@ -57,6 +58,7 @@ class RateSearch {
   bool again_ = false;               // after wait_, a higher rate or a search is tried
   float errors_at_[kNoLimit + 1]{};  // errors per second, at the rates of this search; 0: not tried
   float excess_ = 0;
+  int in_vain_ = 0;  // successive rates of this search that carried nothing
   int errors_ = 0;   // at this rate
   int windows_ = 0;  // at this rate
   int wait_ = kWait;

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <functional>
+#include <vector>
 
 #include "tests/unit/dsp/v34/random.h"
 
@@ -85,6 +86,23 @@ TEST(V34RateSearch, ALineThatHasBecomeBetterIsUsed) {
     EXPECT_GE(rate, 10);
   }
   EXPECT_EQ(rate, 14);
+}
+
+TEST(V34RateSearch, AfterTwoRatesThatCarryNothingEverySecondOneIsLeftOut) {
+  const auto requested = [](uint8_t lowest) {
+    RateSearch search;
+    uint8_t rate = 14;
+    search.start(rate, lowest);
+    std::vector<int> rates;
+    for (int w = 0; w < 600; ++w) {
+      if (!search.put(rate > 7 ? 2 : 0)) continue;
+      search.start(rate = search.most(), lowest);
+      rates.push_back(rate);
+    }
+    return rates;
+  };
+  EXPECT_EQ(requested(2), (std::vector<int>{13, 11, 9, 7}));
+  EXPECT_EQ(requested(8), (std::vector<int>{13, 11, 9, 8}));
 }
 
 TEST(V34RateSearch, NothingBelowTheLowestRateIsAskedFor) {
