@@ -23,6 +23,7 @@ struct oh_modem_end {
   oh_pump_state state;
   oh_hold_state hold;
   uint32_t tx_bit_rate, rx_bit_rate;  // of LAPM
+  uint32_t good_frames, bad_frames;   // of the link, as the pump knows them
   uint64_t silence;                   // remaining periods of an answerer's delay
   uint32_t symbols;
   oh_modem_end_line line;
@@ -308,6 +309,14 @@ void note_pump(oh_modem_end& end, const oh_pump_status& now) {
   }
 }
 
+// Before the first good frame, the bits may be no frames at all: the pattern of the detection, or characters.
+void note_frames(oh_modem_end& end, const oh_lapm_status& link) {
+  const uint32_t good = link.frames_received - end.good_frames, bad = link.bad_frames - end.bad_frames;
+  end.good_frames = link.frames_received;
+  end.bad_frames = link.bad_frames;
+  if (good + bad > 0 && link.frames_received > 0) oh_pump_note_frames(end.config.pump, end.pump, good, bad);
+}
+
 // In data mode.
 void age_link(oh_modem_end& end, const oh_pump_status& pump, size_t n) {
   if (pump.tx_bit_rate != end.tx_bit_rate || pump.rx_bit_rate != end.rx_bit_rate) {
@@ -318,8 +327,10 @@ void age_link(oh_modem_end& end, const oh_pump_status& pump, size_t n) {
   if (end.direct) return;
   if ((pump.modulation & end.config.without_v42) != 0) oh_lapm_do_without(end.lapm);
   oh_lapm_advance(end.lapm, static_cast<uint32_t>(n));
-  if (is_over(link_status(end).state)) note_end(end);
-  end.direct = end.characters != nullptr && link_status(end).state == OH_LAPM_UNSUPPORTED;
+  const oh_lapm_status link = link_status(end);
+  note_frames(end, link);
+  if (is_over(link.state)) note_end(end);
+  end.direct = end.characters != nullptr && link.state == OH_LAPM_UNSUPPORTED;
 }
 
 // The link first, then the connection.

@@ -120,6 +120,10 @@ int allow_hold(void* self, uint32_t timeout) {
   return automode(self).allow_hold(timeout);
 }
 
+void note_frames(void* self, uint32_t good, uint32_t bad) {
+  automode(self).note_frames(good, bad);
+}
+
 constinit const Loops kLoops = {.order = [](void* self, oh_loop_order order) { return automode(self).loop(order); },
                                 .state = [](const void* self) { return automode(self).loop_state(); }};
 

@@ -67,6 +67,7 @@ void release(void* self);
 void hang_up(void* self);
 int hold(void* self, oh_hold_order order);
 int allow_hold(void* self, uint32_t timeout);
+void note_frames(void* self, uint32_t good, uint32_t bad);
 /// Operations of the modulation in use.
 extern const Loops kLoops;
 /// Those of the member V.90. Quick Connect with a short Phase 1 requires V.8.
@@ -93,7 +94,8 @@ const oh_pump_type* type() {
       .release = release,
       .advance = oh_pump_advance_each,
       .hold = hold,
-      .allow_hold = allow_hold};
+      .allow_hold = allow_hold,
+      .note_frames = note_frames};
   return &kType;
 }
 

@@ -50,6 +50,9 @@ class Automode {
     }
     return result;
   }
+  void note_frames(uint32_t good, uint32_t bad) {
+    if (step_ == Step::kRunning) oh_pump_note_frames(active_->type, active_->self, good, bad);
+  }
   int loop(oh_loop_order order) {
     const Loops* loops = running_loops();
     return loops != nullptr ? loops->order(active_->self, order) : kNotNow;

@@ -294,6 +294,11 @@ struct oh_pump_type {
   /** Optional: value number `index` for reports, from 0; called through oh_pump_metric(). Never during process().
    * @return 0, or -EINVAL if the pump has no more values */
   int (*metric)(const void* self, uint32_t index, struct oh_metric* metric) OH_BY_DEFAULT(NULL);
+  /** Optional: the frames that the layer above has received since the last call, as evidence for the choice of a rate.
+   * Called through oh_pump_note_frames(), between two calls of process() in OH_PUMP_DATA. Silence of the layer (only
+   * flags) has no frames and is no evidence. @param good, bad  frames with a correct check sequence, and damaged ones.
+   * Real-time: yes, O(1), without floating point. */
+  void (*note_frames)(void* self, uint32_t good, uint32_t bad) OH_BY_DEFAULT(NULL);
 };
 
 /** Whether a pump of this type has modem-on-hold. */
@@ -315,6 +320,13 @@ static inline int oh_pump_metric(const struct oh_pump_type* type, const void* se
   return type->struct_size >= offsetof(struct oh_pump_type, metric) + sizeof type->metric && type->metric != NULL
              ? type->metric(self, index, metric)
              : -22;
+}
+
+/** Calls the operation, if the pump has it. */
+static inline void oh_pump_note_frames(const struct oh_pump_type* type, void* self, uint32_t good, uint32_t bad) {
+  if (type->struct_size >= offsetof(struct oh_pump_type, note_frames) + sizeof type->note_frames &&
+      type->note_frames != NULL)
+    type->note_frames(self, good, bad);
 }
 
 /** Calls each process() one after the other. */

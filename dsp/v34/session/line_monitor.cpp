@@ -11,6 +11,8 @@ void LineMonitor::start(const DataParameters& p, double required_next, uint8_t l
   energy_ = p.mean_energy();
   search_.start(static_cast<uint8_t>(p.bit_rate / 2400), lowest);
   losses_ = losses;
+  frame_pairs_ = kFrameBits * kGroupsPerMappingFrame / p.coding.framing.bits;
+  explained_ = frame_pairs_;
   bad_ = static_cast<float>(tolerated_variance(p.coding.trellis, p.coding.framing, kBadFrames));
   // The variance at which the next rate is possible with a margin of 1 dB.
   constexpr double kSpare = 1.26;
@@ -34,7 +36,7 @@ LineMonitor::Advice LineMonitor::put(const DataReceiver& r, bool uncertain) {
     ++slips_;
     return resynchronise();
   }
-  errors_ += error(r) && !uncertain;
+  errors_ += error(r, uncertain);
   if (++pairs_ < kWindowPairs) return Advice::kNone;
   const float mean = sum_ / kWindowPairs;
   const float grid = grid_sum_ / kWindowPairs;
@@ -59,11 +61,19 @@ void LineMonitor::follow_quiet(float mean) {
   }
 }
 
-bool LineMonitor::error(const DataReceiver& r) {
+// A damaged frame is reported at its end, so it has the cause that one of its pairs had: a toss-up, a gap or hit, or
+// the procedure before this data mode.
+bool LineMonitor::error(const DataReceiver& r, bool uncertain) {
   if (since_error_ > 0) --since_error_;
-  if (!r.toss_up() || since_error_ > 0) return false;
+  if (explained_ > 0) --explained_;
+  const bool is_toss_up = r.toss_up() && since_error_ == 0;
+  const bool is_unexplained = has_bad_frame_ && explained_ == 0 && since_error_ == 0;
+  if (has_bad_frame_) explained_ = 0;
+  has_bad_frame_ = false;
+  if (is_toss_up || uncertain) explained_ = frame_pairs_;
+  if (!is_toss_up && !is_unexplained) return false;
   since_error_ = kOneErrorPairs;
-  return true;
+  return !uncertain;
 }
 
 bool LineMonitor::superframe_lost() {

@@ -15,8 +15,10 @@
 // The second measure is the number of errors. Robbed bits and impulses cause more errors than white noise of the same
 // mean. If the second best path comes within 0.5 of the best, the decision was a toss-up. Noise that causes a toss-up
 // is about as often strong enough for an error, so the number of toss-ups estimates the number of errors. Measured with
-// robbed bits and impulses, at the rates that they damage: 0.8 to 1.1 toss-ups per error. rate_search.h uses this
-// number. Its findings are valid until the noise between the errors changes.
+// robbed bits and impulses, at the rates that they damage: 0.8 to 1.1 toss-ups per error. Where the line clips, an
+// error is so strong that the decision has no doubt. Frames of the link above that are damaged without a toss-up
+// therefore count as errors, too. rate_search.h uses this number. Its findings are valid until the noise between the
+// errors changes.
 #pragma once
 
 #include <stdint.h>
@@ -65,6 +67,8 @@ class LineMonitor {
   /// The receiver has another 4D symbol. @param uncertain  Heard::uncertain: errors from a gap or a hit do not count,
   /// because another rate would not help  Real-time: yes, O(1).
   Advice put(const DataReceiver& r, bool uncertain);
+  /// The link above has received `n` frames with a bad check sequence since the last call.  Real-time: yes, O(1).
+  void note_bad_frames(uint32_t n) { has_bad_frame_ |= n > 0; }
   /// The highest rate that the errors so far permit, in 2400 bit/s.
   uint8_t most() const { return search_.most(); }
   /// Whether variance() is known: several successive windows were neither lost nor slipped.
@@ -77,7 +81,7 @@ class LineMonitor {
  private:
   Advice window(float mean, float grid);
   void follow_quiet(float mean);
-  bool error(const DataReceiver& r);
+  bool error(const DataReceiver& r, bool uncertain);
   bool superframe_lost();
   Advice resynchronise();
 
@@ -89,6 +93,7 @@ class LineMonitor {
 
   static constexpr float kQuieter = 1.6f;    ///< 2 dB
   static constexpr int kOneErrorPairs = 48;  ///< later errors within one data frame belong to the same error
+  static constexpr int kFrameBits = 1080;    ///< V.42's with 128 octets of data, the usual most
 
   static constexpr int kSettledMean = 4;
   static constexpr int kMostGoodWindows = 1536;
@@ -120,6 +125,9 @@ class LineMonitor {
   int quiet_windows_ = 0;
   int since_error_ = 0;
   int errors_ = 0;
+  int frame_pairs_ = 0;  // of a frame of the link above
+  int explained_ = 0;    // pairs in which a damaged frame has a cause that is known
+  bool has_bad_frame_ = false;
 };
 
 }  // namespace offhook::v34

@@ -84,6 +84,9 @@ class Modem {
   }
   void retrain(oh_retrain_cause cause);
   void hang_up();
+  void note_frames(uint32_t bad) {
+    if (stage_ == Stage::kTraining) session_.note_bad_frames(bad);
+  }
 
  private:
   int16_t step(int16_t rx, bool is_lost) {
@@ -540,6 +543,7 @@ const oh_pump_type* oh_v34_type() {
   static constexpr oh_pump_type kType = [] {
     oh_pump_type type = offhook::v34::Type::named("v34");
     type.advance = offhook::v34::advance_bank<offhook::v34::Modem>;
+    type.note_frames = [](void* self, uint32_t, uint32_t bad) { offhook::v34::Type::of(self).note_frames(bad); };
     return type;
   }();
   return &kType;

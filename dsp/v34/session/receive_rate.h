@@ -36,6 +36,8 @@ class ReceiveRate {
              float b1_variance = 0);
   /// As LineMonitor::put().  Real-time: yes, O(1).
   LineMonitor::Advice put(const DataReceiver& r, bool uncertain);
+  /// As LineMonitor::note_bad_frames().
+  void note_bad_frames(uint32_t n) { monitor_.note_bad_frames(n); }
   /// The highest rate to request after advice to renegotiate, in 2400 bit/s.
   uint8_t limit_after(LineMonitor::Advice advice) const;
 

@@ -129,6 +129,10 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
 
   /// Data mode only: changes the rates, or resynchronises. @param max_rx_rate  in 2400 bit/s, limit for reception
   void renegotiate(uint8_t max_rx_rate = kMostRate);
+  /// Data mode only: as LineMonitor::note_bad_frames().
+  void note_bad_frames(uint32_t n) {
+    if (order_.deliver) receive_rate_.note_bad_frames(n);
+  }
   /// Data mode only: ends the connection.
   void cleardown() { handle(Event::kCleardown); }
 

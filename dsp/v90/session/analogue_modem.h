@@ -58,6 +58,7 @@ class AnalogueModem : public Modem<AnalogueModem, AnalogueProcedure, AnalogueV92
     asked_ = false;
   }
   void end_v34(bool had_data);
+  void note_bad_frames(uint32_t) {}  // the rate downstream follows from the distances of its levels
   oh_start_up training_step() const {
     if (pcm_upstream_) return v92_step();
     const AnalogueState s = procedure_.state();

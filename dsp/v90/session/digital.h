@@ -145,6 +145,10 @@ class DigitalProcedure : public TableProcedure<DigitalProcedure, DigitalState, D
   const Cp& cpt() const { return far_.cpt; }
   const Mp& mp() const { return own_; }
   const Dil& dil() const { return dil_; }
+  /// Data mode only: as LineMonitor::note_bad_frames().
+  void note_bad_frames(uint32_t n) {
+    if (order_.deliver) receive_rate_.note_bad_frames(n);
+  }
   int rx_bit_rate() const { return static_cast<int>(rx_parameters_.bit_rate); }
   const v34::DataParameters& rx_parameters() const { return rx_parameters_; }
   uint32_t renegotiations() const { return renegotiations_; }

@@ -42,6 +42,9 @@ class DigitalModem : public Modem<DigitalModem, DigitalProcedure, DigitalV92Proc
   uint64_t bits_received() const { return pcm_upstream_ ? v92_.bits_received() : reader_.data().bits_received(); }
   void instruments(oh_v90_instruments* i) const;
   void end_v34(bool had_data);
+  void note_bad_frames(uint32_t n) {
+    if (!pcm_upstream_) procedure_.note_bad_frames(n);
+  }
   oh_start_up training_step() const {
     if (pcm_upstream_) return v92_step();
     const DigitalState s = procedure_.state();

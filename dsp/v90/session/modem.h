@@ -25,8 +25,8 @@ namespace offhook::v90 {
 enum class Stage : uint8_t { kV8, kQuick, kPhase2, kTraining, kV34, kHold, kReleased, kFailed };
 
 /// Self, derived from it, has rx_bit_rate(), tx_bit_rate() and bits_received() of the current data mode, kDelay (its
-/// addition to the delay between codec and pump, samples at 8000 Hz), kPhase2Role and end_v34(had_data): called when
-/// Phase 2 replaces V.34, with or without a data mode so far.
+/// addition to the delay between codec and pump, samples at 8000 Hz), kPhase2Role, note_bad_frames(n) and
+/// end_v34(had_data): called when Phase 2 replaces V.34, with or without a data mode so far.
 /// V92Procedure has V.92's PCM upstream in place of V.34's.
 template <class Self, class Procedure, class V92Procedure>
 class Modem {
@@ -62,6 +62,11 @@ class Modem {
     } else {
       leave_training(Stage::kReleased);
     }
+  }
+  /// As oh_pump_type::note_frames().
+  void note_frames(uint32_t good, uint32_t bad) {
+    if (stage_ == Stage::kV34) oh_pump_note_frames(oh_v34_type(), v34_, good, bad);
+    if (stage_ == Stage::kTraining) static_cast<Self*>(this)->note_bad_frames(bad);
   }
   void set_options(const oh_v90_options& options) {
     options_ = options;

@@ -118,6 +118,10 @@ int allow_hold(void* self, uint32_t timeout) {
   return 0;
 }
 
+void note_frames(void* self, uint32_t good, uint32_t bad) {
+  with(self, [good, bad](auto& modem) { modem.note_frames(good, bad); });
+}
+
 // Measured: 1520 periods in Phase 3 of the analogue modem, 2460 in the design of V.92's upstream, 2210 if V.34 takes
 // over.
 constexpr uint32_t kLongestStep = 4000;
@@ -139,7 +143,8 @@ constexpr oh_pump_type type(const char* name) {
           .release = [](void*) {},
           .advance = oh_pump_advance_each,
           .hold = hold,
-          .allow_hold = allow_hold};
+          .allow_hold = allow_hold,
+          .note_frames = note_frames};
 }
 
 }  // namespace

@@ -62,6 +62,59 @@ struct Mirror {
   }
 };
 
+/// Two pumps in data mode, one octet per period, each of which sends to the other. The first pump initialised is at
+/// [0].
+struct Joined {
+  struct Pump {
+    Joined* wire;
+    int index;
+    oh_bit_port port;
+  };
+  static inline Joined* newest = nullptr;
+
+  Joined() { newest = this; }
+  Pump* pump[2] = {};
+  std::uint8_t sent[2] = {0xff, 0xff};
+  int left = 0;           ///< octets until the next damaged one
+  int damages_every = 0;  ///< octets; 0: none
+  std::uint32_t good = 0, bad = 0;
+
+  void process(Pump& p) {
+    oh_port_get(&p.port, &sent[p.index], 8);
+    std::uint8_t received = sent[1 - p.index];
+    if (damages_every > 0 && ++left % damages_every == 0) received ^= 0x10;
+    oh_port_put(&p.port, &received, 8);
+  }
+  static const oh_pump_type* type() {
+    static const oh_pump_type kType = [] {
+      oh_pump_type t = *Mirror::type();
+      t.size = [](const oh_pump_config*) { return sizeof(Pump); };
+      t.init = [](void* self, const oh_pump_config* c) {
+        const int index = newest->pump[0] == nullptr ? 0 : 1;
+        newest->pump[index] = new (self) Pump{newest, index, c->port};
+        return 0;
+      };
+      t.process = [](void* self, const void*, void*, std::size_t n) {
+        auto& p = *static_cast<Pump*>(self);
+        for (std::size_t k = 0; k < n; ++k) p.wire->process(p);
+      };
+      t.status = [](const void*, oh_pump_status* s) {
+        s->state = OH_PUMP_DATA;
+        s->tx_bit_rate = s->rx_bit_rate = 64'000;
+      };
+      t.hang_up = [](void*) {};
+      t.note_frames = [](void* self, std::uint32_t good, std::uint32_t bad) {
+        auto& p = *static_cast<Pump*>(self);
+        if (p.index != 1) return;
+        p.wire->good += good;
+        p.wire->bad += bad;
+      };
+      return t;
+    }();
+    return &kType;
+  }
+};
+
 oh_modem_end_config mirrored(oh_link_kind kind, oh_error_control control = OH_ERROR_CONTROL_NONE) {
   return {.pump = Mirror::type(), .role = OH_PUMP_CALL, .kind = kind, .link = {.error_control = control}};
 }
@@ -169,6 +222,34 @@ TEST(ModemEnd, AnEndThatHearsItselfHasNoV42) {
   const oh_modem_end_status s = required.status();
   EXPECT_STREQ(oh_modem_end_failure(&s), "found no V.42 at the other end");
   EXPECT_NE(oh_modem_end_ended(required.end), 0);
+}
+
+TEST(ModemEnd, TellsThePumpTheFramesOfItsLink) {
+  Joined wire;
+  oh_modem_end_config config = mirrored(OH_LINK_OCTETS, OH_ERROR_CONTROL_REQUIRED);
+  config.pump = Joined::type();
+  End caller(config);
+  config.role = OH_PUMP_ANSWER;
+  End answerer(config);
+  const auto run = [&](int periods) {
+    for (int k = 0; k < periods; ++k) {
+      caller.step(1);
+      answerer.step(1);
+    }
+  };
+  run(8000 * 2);
+  ASSERT_EQ(answerer.status().link.state, OH_LAPM_CONNECTED);
+  EXPECT_EQ(wire.good, answerer.status().link.frames_received);
+  EXPECT_GT(wire.good, 0u);
+  EXPECT_EQ(wire.bad, 0u);
+  run(8000);
+  EXPECT_EQ(wire.good, answerer.status().link.frames_received) << "flags are no frames";
+  wire.damages_every = 200;
+  const std::vector<std::uint8_t> octets(4000, 'x');
+  EXPECT_GT(oh_modem_end_write(caller.end, octets.data(), octets.size()), 1000u);
+  run(4000);
+  EXPECT_GT(wire.bad, 5u);
+  EXPECT_EQ(wire.bad, answerer.status().link.bad_frames);
 }
 
 // V.8 8.2.1: at least 0.2 s before ANSam. The owner chooses the silence before that; a caller has none.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <functional>
 
 #include "tests/unit/dsp/v34/coding_gain.h"
 #include "tests/unit/dsp/v34/symbol_line.h"
@@ -154,27 +155,44 @@ TEST(V34LineMonitor, LostForGoodItRetrains) {
 
 /// A quiet line in data mode at 19,200 bit/s, where 21,600 would need a ratio of 100.
 struct QuietLine {
-  static constexpr int kWindowSymbols = 2 * LineMonitor::kWindowPairs;
   DataParameters p{{make_framing(SymbolRate::k3200, 19'200, false, true), kGpc, TrellisCode::k64, {}}, false, 19'200};
   LineMonitor monitor;
 
-  /// Data mode from its beginning on. @return windows until the monitor advises a higher rate, at most `most`
-  int windows_until_higher(int most) {
+  struct Advised {
+    LineMonitor::Advice advice = LineMonitor::Advice::kNone;
+    int pairs = 0;
+  };
+  /// Data mode from its beginning on, until the monitor has advice. @param required_next  SNR of the next higher rate;
+  /// 0: there is none  @param at_pair  called with the number of each pair and the receiver; returns `uncertain`
+  /// @param noise  standard deviation at a pair, grid units
+  Advised run(
+      int most_pairs, double required_next, const std::function<bool(int, const DataReceiver&)>& at_pair,
+      const std::function<double(int)>& noise = [](int) { return 0.; }) {
     DataTransmitter tx(p);
     DataReceiver rx(p);
+    Random random(1, 0);
     const oh_bit_port ones{[](void*) { return 1; }, [](void*, int) {}, nullptr};
     const DataPort port{ones, ones};
     const float grid = square_root(p.transmitted_energy());
-    monitor.start(p, 100, 2);
-    for (int n = 1; n <= most * kWindowSymbols; ++n) {
-      static_cast<void>(rx.decide(grid * tx.next(port, true)));
+    monitor.start(p, required_next, 2);
+    for (int n = 1; n <= 2 * most_pairs; ++n) {
+      Complex y = grid * tx.next(port, true);
+      if (const double sigma = noise(n / 2); sigma > 0)
+        y += {static_cast<float>(sigma * random.gaussian()), static_cast<float>(sigma * random.gaussian())};
+      static_cast<void>(rx.decide(y));
       rx.put(port, true);
       if (n % 2 != 0) continue;
-      const LineMonitor::Advice advice = monitor.put(rx, false);
-      if (advice == LineMonitor::Advice::kHigher) return (n + kWindowSymbols / 2) / kWindowSymbols;
-      EXPECT_EQ(advice, LineMonitor::Advice::kNone) << n;
+      const LineMonitor::Advice advice = monitor.put(rx, at_pair(n / 2, rx));
+      if (advice != LineMonitor::Advice::kNone) return {advice, n / 2};
     }
-    return most;
+    return {LineMonitor::Advice::kNone, most_pairs};
+  }
+
+  /// @return windows until the monitor advises a higher rate, at most `most`
+  int windows_until_higher(int most) {
+    const Advised a = run(most * LineMonitor::kWindowPairs, 100, [](int, const DataReceiver&) { return false; });
+    EXPECT_EQ(a.advice, LineMonitor::Advice::kHigher);
+    return (a.pairs + LineMonitor::kWindowPairs / 2) / LineMonitor::kWindowPairs;
   }
 };
 
@@ -185,6 +203,82 @@ TEST(V34LineMonitor, ARiseWaitsTwiceAsLongAsTheOneBefore) {
   EXPECT_NEAR(first, LineMonitor::kGoodWindows, 1);
   EXPECT_NEAR(second, 2 * LineMonitor::kGoodWindows, 1);
   EXPECT_NEAR(line.windows_until_higher(200), 4 * LineMonitor::kGoodWindows, 1);
+}
+
+constexpr int kMinutePairs = 60 * 1600;
+constexpr int kFramePairs = 90;  // V.42's with 128 octets, at the rate of QuietLine
+
+// A line that clips: the decoder has no doubt, but the check sequences are wrong.
+TEST(V34LineMonitor, FramesThatAreDamagedWithoutATossUpLowerTheRate) {
+  QuietLine line;
+  const QuietLine::Advised a = line.run(kMinutePairs, 0, [&](int pair, const DataReceiver& rx) {
+    EXPECT_FALSE(rx.toss_up());
+    line.monitor.note_bad_frames(pair % 200 == 0);
+    return false;
+  });
+  EXPECT_EQ(a.advice, LineMonitor::Advice::kMove);
+  EXPECT_EQ(line.monitor.most(), 7);
+  EXPECT_LT(a.pairs, 8 * 200);
+}
+
+TEST(V34LineMonitor, AFewDamagedFramesChangeNothing) {
+  QuietLine line;
+  const auto advice = [&](const std::function<bool(int)>& damaged) {
+    return line
+        .run(kMinutePairs, 0,
+             [&](int pair, const DataReceiver&) {
+               line.monitor.note_bad_frames(damaged(pair));
+               return false;
+             })
+        .advice;
+  };
+  EXPECT_EQ(advice([](int pair) { return pair % (kMinutePairs / 5) == 1000; }), LineMonitor::Advice::kNone);
+  // Noise of 100 ms, in which flags and check sequences come by chance.
+  EXPECT_EQ(advice([](int pair) { return pair > 5000 && pair < 5000 + 160; }), LineMonitor::Advice::kNone);
+}
+
+TEST(V34LineMonitor, AGapOrHitExplainsTheFrameThatItDamages) {
+  for (const bool seen : {true, false}) {
+    QuietLine line;
+    const QuietLine::Advised a = line.run(kMinutePairs, 0, [&](int pair, const DataReceiver&) {
+      line.monitor.note_bad_frames(pair % 1000 == 520 + kFramePairs - 5);
+      return seen && pair % 1000 >= 500 && pair % 1000 <= 520;
+    });
+    EXPECT_EQ(a.advice, seen ? LineMonitor::Advice::kNone : LineMonitor::Advice::kMove);
+  }
+}
+
+TEST(V34LineMonitor, ATossUpAndItsDamagedFrameAreOneError) {
+  const auto impulses = [](int pair) { return pair % 800 < 4 ? 0.9 : 0.2; };
+  int after[2] = {};
+  for (const int k : {0, 1}) {
+    QuietLine line;
+    int reported_at = 0;
+    const QuietLine::Advised a = line.run(
+        kMinutePairs, 0,
+        [&](int pair, const DataReceiver& rx) {
+          if (rx.toss_up() && reported_at < pair) reported_at = pair + kFramePairs - 5;
+          line.monitor.note_bad_frames(k == 1 && pair == reported_at);
+          return false;
+        },
+        impulses);
+    EXPECT_EQ(a.advice, LineMonitor::Advice::kMove);
+    after[k] = a.pairs;
+  }
+  EXPECT_EQ(after[0], after[1]);
+}
+
+TEST(V34LineMonitor, TheFrameThatTrainingCutIsNoError) {
+  // Five errors of the data must come, and one more for the tolerated ones.
+  for (const int first : {kFramePairs - 5, kFramePairs + 5}) {
+    QuietLine line;
+    const QuietLine::Advised a = line.run(kMinutePairs, 0, [&](int pair, const DataReceiver&) {
+      line.monitor.note_bad_frames(pair == first || (pair > 256 && pair % 256 == 128));
+      return false;
+    });
+    EXPECT_EQ(a.advice, LineMonitor::Advice::kMove);
+    EXPECT_EQ(a.pairs / 256, first < kFramePairs ? 7 : 6);
+  }
 }
 
 }  // namespace
