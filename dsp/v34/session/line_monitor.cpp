@@ -46,13 +46,19 @@ LineMonitor::Advice LineMonitor::put(const DataReceiver& r, bool uncertain) {
   return window(mean, grid);
 }
 
-// The lowest noise of the last two seconds, compared with the two seconds after errors lowered the rate.
+// The lowest noise of two seconds, compared with that after errors lowered the rate. Where impulses are dense, one such
+// minimum may be small by chance, but not three in a row.
 void LineMonitor::follow_quiet(float mean) {
   quietest_ = mean < quietest_ ? mean : quietest_;
   if (++quiet_windows_ < kBadWindows) return;
-  const float quiet = quietest_ / energy_;
+  recent_quiet_[2] = recent_quiet_[1];
+  recent_quiet_[1] = recent_quiet_[0];
+  recent_quiet_[0] = quietest_ / energy_;
   quiet_windows_ = 0;
   quietest_ = 1;
+  if (recent_quiet_[2] == 0) return;
+  float quiet = recent_quiet_[0];
+  for (const float q : recent_quiet_) quiet = q > quiet ? q : quiet;
   if (quiet_then_ == 0) {
     quiet_then_ = quiet;
   } else if (kQuieter * quiet < quiet_then_) {

@@ -119,9 +119,10 @@ class LineMonitor {
   uint32_t slips_ = 0;
   int losses_ = 0;  // slips of the receiver, each within kSettledWindows of data mode after the previous one
   RateSearch search_;
-  float energy_ = 0;      // of the data's points
-  float quietest_ = 1;    // window with the smallest noise among several: noise without impulses
-  float quiet_then_ = 0;  // noise over energy when errors last lowered the rate; 0: never
+  float energy_ = 0;         // of the data's points
+  float quietest_ = 1;       // window with the smallest noise among several: noise without impulses
+  float recent_quiet_[3]{};  // the last such minima over energy, newest first; 0: not known
+  float quiet_then_ = 0;     // noise over energy when errors last lowered the rate; 0: never
   int quiet_windows_ = 0;
   int since_error_ = 0;
   int errors_ = 0;

@@ -205,6 +205,26 @@ TEST(V34LineMonitor, ARiseWaitsTwiceAsLongAsTheOneBefore) {
   EXPECT_NEAR(line.windows_until_higher(200), 4 * LineMonitor::kGoodWindows, 1);
 }
 
+// A reset of the search permits all rates again.
+TEST(V34LineMonitor, OnlyThreeQuietMinimaInARowShowALineThatHasBecomeBetter) {
+  constexpr int kWindow = LineMonitor::kWindowPairs, kMinimum = LineMonitor::kBadWindows * kWindow;
+  QuietLine line;
+  const auto most_after = [&](int minima, const std::function<double(int)>& noise) {
+    line.run(
+        minima * kMinimum, 0, [](int, const DataReceiver&) { return false; }, noise);
+    return line.monitor.most();
+  };
+  line.run(60 * 1600, 0, [&](int pair, const DataReceiver&) {
+    line.monitor.note_bad_frames(pair % 200 == 0);
+    return false;
+  });
+  ASSERT_EQ(line.monitor.most(), 7);
+  const auto third_minimum = [](int pair) { return pair / kMinimum % 3 == 2 && pair / kWindow % 12 == 5 ? 0.1 : 0.2; };
+  EXPECT_EQ(most_after(30, third_minimum), 7);
+  EXPECT_EQ(most_after(2, [](int) { return 0.1; }), 7);
+  EXPECT_GT(most_after(3, [](int) { return 0.1; }), 7);
+}
+
 constexpr int kMinutePairs = 60 * 1600;
 constexpr int kFramePairs = 90;  // V.42's with 128 octets, at the rate of QuietLine
 
