@@ -16,6 +16,7 @@ constexpr uint64_t ms(uint64_t t) {
 constexpr uint32_t kUnanswered = 60 * kSymbolHz, kGiveUp = 40 * kSymbolHz;
 constexpr uint64_t kGone = 10 * kRateHz;  // time without carrier after data mode
 constexpr int kOnes = 32;                 // 6.3.1.1.1 e
+constexpr int kRateBits = 2 * 32;         // 6.6.2 c: dibits 01 or 10, which alternate
 constexpr int kAnswerToneHz = 2100;
 
 // Delay from the line to a decided symbol: filter, and half of the equaliser.
@@ -120,7 +121,8 @@ void Modem::symbol_received() {
     return;
   }
   seek_far_end();
-  if (!sixteen && fast_ && since_s1() >= kSixteen + kSymbolDelay) {
+  if (!sixteen && reversals_ >= kRateBits) fire(Event::kRate);
+  if (!sixteen && fast_ && !rate_1200_ && since_s1() >= kSixteen + kSymbolDelay) {
     receiver_.decide_sixteen(true);
     ones_ = 0;
   }
@@ -143,7 +145,7 @@ void Modem::take_bits(int bits, int n) {
     if (same_score_ < 0) same_score_ = 0;
     if (same_score_ > 2 * kSureOnes) same_score_ = 2 * kSureOnes;
   }
-  if (n == 4 && ones_ >= kOnes) ones_seen_ = true;
+  if ((n == 4 || rate_1200_) && ones_ >= kOnes) ones_seen_ = true;
   if (step_ == Step::kLooped) tx_.loop_back(octet, n);
   if (!receives_data()) return;
   // 6.4 a, 6.5: circuit 104 is clamped. Scrambled data have at most 64 ones in a row (5.1), so more initiate.
@@ -226,6 +228,13 @@ void Modem::follow_data() {
   if (lost_symbols_ < kLostSymbols) return;
   lost_symbols_ = 0;
   fire(Event::kLost);
+}
+
+void Modem::note_frames(uint32_t good, uint32_t bad) {
+  constexpr uint32_t kMostDamaged = 12;  // of full length: six seconds
+  damaged_frames_ += bad;
+  damaged_frames_ -= good < damaged_frames_ ? good : damaged_frames_;
+  if (damaged_frames_ >= kMostDamaged && fire(Event::kUnreadable)) damaged_frames_ = 0;
 }
 
 void Modem::train_again(oh_retrain_cause cause) {

@@ -32,6 +32,9 @@ constexpr int64_t kToSb2 = ms(600);  // time after the far end's S1
 constexpr int64_t kAfterReply = ms(460);
 constexpr int kSb2 = symbols(200);
 constexpr int kSb1Slow = symbols(765);
+// Successive trainings for 2400 bit/s with less data than this each, after which 1200 bit/s are requested.
+constexpr uint32_t kMostInVain = 3;
+constexpr int64_t kLasting = ms(10'000);
 constexpr int64_t kBackFor = ms(100);  // 6.5
 // 6.4: time until S1 is sent again. 1.2 s are recommended for the round trip; the answer takes as long as S1.
 constexpr int64_t kAnswerToS1 = ms(1200 + 2 * 100);
@@ -55,6 +58,10 @@ constexpr StepInfo kSteps[] = {
     {"SB1, S1 over", Signal::kSb1Slow, OH_PUMP_TRAINING},
     {"SB1 at 2400 bit/s", Signal::kSb1, OH_PUMP_TRAINING},
     {"SB1 at 1200 bit/s", Signal::kSb1Slow, OH_PUMP_TRAINING},
+    {"R1", Signal::kReversalsSlow, OH_PUMP_TRAINING},
+    {"R1, S1 over", {}, OH_PUMP_TRAINING},
+    {"R2", Signal::kReversalsSlow, OH_PUMP_TRAINING},
+    {"SB1 at 1200 bit/s, after R2", Signal::kSb1Slow, OH_PUMP_TRAINING},
     {"data", {}, OH_PUMP_DATA},
     {"dropped", {}, OH_PUMP_TRAINING},
     {"loop 2: initiation", {}, OH_PUMP_TRAINING},
@@ -91,6 +98,8 @@ struct Procedure {
   static bool pause_over(const Modem& m) { return lasted(m, kPause - kTransmitDelay); }
   static bool s1_sent_and_heard(const Modem& m) { return s1_sent(m) && m.since_s1() >= 0; }
   static bool s1_sent(const Modem& m) { return m.tx_.count() >= kS1; }
+  static bool s1_sent_to_fall_back(const Modem& m) { return m.in_vain_ >= kMostInVain && s1_sent(m); }
+  static bool s1_heard(const Modem& m) { return m.since_s1() >= 0; }
   static bool fast(const Modem& m) { return m.fast_; }
   static bool at_2400(const Modem& m) { return m.at_2400_; }
   static bool calls(const Modem& m) { return m.calls_; }
@@ -102,6 +111,9 @@ struct Procedure {
   static bool both_ready(const Modem& m) {
     return m.tx_.count() >= kSb2 && m.receiver_.decides_sixteen() && m.ones_seen_;
   }
+  static bool slow_due(const Modem& m) { return m.rate_1200_ && sb2_due(m); }
+  static bool replied(const Modem& m) { return lasted(m, kToSb2); }
+  static bool both_ready_slow(const Modem& m) { return m.tx_.count() >= kSb2 && m.ones_seen_; }
   static bool sb2_failed(const Modem& m) { return m.since_s1() >= kToData; }
   static bool unanswered_retrain(const Modem& m) { return m.retrains_ > 0 && lasted(m, kAnswerToS1); }
   static bool unanswered_call(const Modem& m) { return m.retrains_ == 0 && lasted(m, kAgain); }
@@ -141,9 +153,13 @@ struct Procedure {
   static void hear_s1(Modem& m) {
     m.answered_ = true;
     m.receiver_.acquire();
-    m.ones_seen_ = false;
+    m.ones_seen_ = m.rate_1200_ = false;
     m.early_bits_ = 0;
     m.s1_end_ = 0;
+  }
+  static void agree_on_falling_back(Modem& m) {
+    m.rate_1200_ = true;
+    m.ones_ = 0;
   }
   static void time_s1(Modem& m) {
     const auto age = static_cast<uint64_t>(m.receiver_.s1_end_age());
@@ -156,7 +172,18 @@ struct Procedure {
   }
   template <oh_retrain_cause cause>
   static void train(Modem& m) {
+    const bool in_data = m.step_ == Step::kData;
+    if (in_data && lasted(m, kLasting)) {
+      m.in_vain_ = 0;
+    } else if ((in_data && cause == OH_RETRAIN_LOST) || m.step_ == Step::kSb2) {
+      ++m.in_vain_;
+    }
     m.train_again(cause);
+    listen(m);
+  }
+  static void fall_back(Modem& m) {
+    m.in_vain_ = kMostInVain;
+    m.train_again(OH_RETRAIN_LOST);
     listen(m);
   }
   static void agree_on_1200(Modem& m) {
@@ -168,6 +195,7 @@ struct Procedure {
   static void begin_data(Modem& m, bool at_2400) {
     m.at_2400_ = at_2400;
     m.lost_symbols_ = 0;
+    m.damaged_frames_ = 0;
     m.live_samples_ = 0;
     m.receiver_.confirm();
     m.tx_.start(at_2400 ? Signal::kData : Signal::kDataSlow);
@@ -231,6 +259,7 @@ struct Procedure {
 
       {in(Step::kS1), Event::kS1, nullptr, Step::kS1, hear_s1, "6.4"},
       {in(Step::kS1), Event::kS1End, nullptr, Step::kS1, time_s1, "6.4"},
+      {in(Step::kS1), Event::kSymbol, s1_sent_to_fall_back, Step::kRateAsk, nullptr, "6.6.1 b"},
       {in(Step::kS1), Event::kSymbol, s1_sent_and_heard, Step::kSb1Timed, nullptr, "6.4"},
       {in(Step::kS1), Event::kSymbol, s1_sent, Step::kSb1, nullptr, "6.3.1.1.1 b"},
       {in(Step::kSb1), Event::kS1, fast, Step::kSb1, hear_s1, "6.3.1.1.1 c"},
@@ -238,6 +267,20 @@ struct Procedure {
       {in(Step::kSb1), Event::kOnes, calls, Step::kSb1Slow, agree_on_1200, "6.3.1.2.1 c"},
       {in(Step::kSb1), Event::kSymbol, unanswered_retrain, Step::kS1, train<OH_RETRAIN_TIMEOUT>, "6.4"},
       {in(Step::kSb1), Event::kSymbol, unanswered_call, Step::kListen, listen_anew, "ours"},
+
+      {in(Step::kRateAsk), Event::kS1, nullptr, Step::kRateAsk, hear_s1, "6.6.1 c"},
+      {in(Step::kRateAsk), Event::kS1End, nullptr, Step::kRateTimed, time_s1, "6.6.1 c"},
+      {in(Step::kRateAsk), Event::kSymbol, s1_heard, Step::kRateTimed, nullptr, "6.6.1 c"},
+      {in(Step::kRateAsk), Event::kSymbol, unanswered_retrain, Step::kS1, train<OH_RETRAIN_TIMEOUT>, "6.6.1 f"},
+      {in(Step::kRateTimed), Event::kRate, nullptr, Step::kRateTimed, agree_on_falling_back, "6.6.1 c"},
+      {in(Step::kRateTimed), Event::kSymbol, slow_due, Step::kRateOnes, nullptr, "6.6.1 d"},
+      {in(Step::kRateTimed), Event::kSymbol, sb2_due, Step::kSb2, nullptr, "6.6.1 d"},
+      {in(Step::kSb1Timed), Event::kRate, nullptr, Step::kRateReply, agree_on_falling_back, "6.6.2 c"},
+      {in(Step::kRateReply), Event::kSymbol, replied, Step::kRateOnes, nullptr, "6.6.2 e"},
+      {in(Step::kRateOnes), Event::kSymbol, both_ready_slow, Step::kData, data_at_1200, "6.6.1 e, 6.6.2 f"},
+      {in(Step::kRateOnes), Event::kSymbol, sb2_failed, Step::kS1, train<OH_RETRAIN_TIMEOUT>, "6.6.1 f"},
+      {in(Step::kRateOnes), Event::kS1, nullptr, Step::kRateOnes, hear_s1, "6.4"},
+      {in(Step::kRateOnes), Event::kS1End, nullptr, Step::kReply, far_retrains, "6.4"},
 
       {in(Step::kReply), Event::kSymbol, s1_sent, Step::kSb1Timed, nullptr, "6.3.1.1.2 b"},
       {in(Step::kSb1Timed), Event::kSymbol, sb2_due, Step::kSb2, nullptr, "6.3.1.1.1 d"},
@@ -251,6 +294,7 @@ struct Procedure {
       {in(Step::kData), Event::kS1End, fast, Step::kReply, far_retrains, "6.4"},
       {in(Step::kData), Event::kLost, at_2400, Step::kS1, train<OH_RETRAIN_LOST>, "6.4"},
       {in(Step::kData), Event::kLost, nullptr, Step::kData, acquire_again, "ours"},
+      {in(Step::kData), Event::kUnreadable, at_2400, Step::kS1, fall_back, "6.6.1 a"},
       {in(Step::kData), Event::kRetrain, at_2400, Step::kS1, train<OH_RETRAIN_OWN>, "6.4"},
       {in(Step::kData), Event::kCarrierOff, nullptr, Step::kDropped, fill, "6.5"},
       {in(Step::kDropped), Event::kSymbol, signal_good, Step::kData, data_again, "6.5"},

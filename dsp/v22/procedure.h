@@ -6,7 +6,13 @@
 //   answerer   kUsb1 ............... | kReply  kSb1Timed kSb2 | kData
 //
 // Without S1: kSb1 or kUsb1, kSb1Slow, kData at 1200 bit/s. A retrain begins with kS1 at the end that requests it and
-// with kReply at the other (6.4). Loop 2 (7.1):
+// with kReply at the other (6.4). If 2400 bit/s failed several times, or frames of the layer above
+// are damaged, a retrain requests 1200 bit/s (6.6):
+//
+//   requests   kS1 kRateAsk    | kRateTimed kRateOnes | kData
+//   agrees     kReply kSb1Timed | kRateReply kRateOnes | kData
+//
+// Loop 2 (7.1):
 //
 //   requests   kLoopAsk | kLoopOnes | kLoopTest | kLoopDrop kLoopAfter | kData
 //   grants     kData    | kLoopGrant  kLooped   | kDropped             | kData
@@ -30,16 +36,20 @@ enum class Step : uint8_t {
   kSilence,  ///< answerer, before its tone
   kAnswerTone,
   kAfterTone,
-  kUsb1,      ///< answerer: until the caller is detected
-  kBellTone,  ///< answerer of Bell 212A: likewise
-  kListen,    ///< caller: until unscrambled ones are received
-  kPause,     ///< caller: silent still
-  kS1,        ///< first of the two bits
-  kSb1,       ///< until the far end's S1 was received
-  kReply,     ///< S1 that answers S1
-  kSb1Timed,  ///< until 600 ms after the end of the far end's S1
-  kSb2,       ///< scrambled ones at 2400 bit/s, until both directions are ready
-  kSb1Slow,   ///< scrambled ones at 1200 bit/s, after the far end's were received
+  kUsb1,       ///< answerer: until the caller is detected
+  kBellTone,   ///< answerer of Bell 212A: likewise
+  kListen,     ///< caller: until unscrambled ones are received
+  kPause,      ///< caller: silent still
+  kS1,         ///< first of the two bits
+  kSb1,        ///< until the far end's S1 was received
+  kReply,      ///< S1 that answers S1
+  kSb1Timed,   ///< until 600 ms after the end of the far end's S1
+  kSb2,        ///< scrambled ones at 2400 bit/s, until both directions are ready
+  kSb1Slow,    ///< scrambled ones at 1200 bit/s, after the far end's were received
+  kRateAsk,    ///< R1 for 1200 bit/s, until the far end's S1 was received
+  kRateTimed,  ///< R1, until 600 ms after the end of the far end's S1
+  kRateReply,  ///< R2 for 1200 bit/s, for 600 ms
+  kRateOnes,   ///< scrambled ones at 1200 bit/s, until both directions are ready
   kData,
   kDropped,    ///< data mode, but nothing is received
   kLoopAsk,    ///< unscrambled ones, until reversals are received
@@ -58,11 +68,13 @@ enum class Step : uint8_t {
 };
 
 enum class Event : uint8_t {
-  kSymbol,  ///< a symbol is due
-  kS1,      ///< comes
-  kS1End,   ///< has ended
-  kOnes,    ///< scrambled ones at 1200 bit/s were received for long enough
-  kLost,    ///< the signal cannot be decoded
+  kSymbol,      ///< a symbol is due
+  kS1,          ///< comes
+  kS1End,       ///< has ended
+  kOnes,        ///< scrambled ones at 1200 bit/s were received for long enough
+  kRate,        ///< R1 or R2 for 1200 bit/s was received
+  kUnreadable,  ///< the layer above receives more damaged frames than good ones
+  kLost,        ///< the signal cannot be decoded
   kCarrierOff,
   kBegin,           ///< from the owner: the answer tone is over
   kRetrain,         ///< of the owner

@@ -399,6 +399,138 @@ void a_training_that_comes_to_nothing_is_begun_again() {
   for (const int end : {kCaller, kAnswerer}) EXPECT_EQ(pair.step(end), Step::kData);
 }
 
+/// Two data modes at 2400 bit/s have been lost after half a second, and the third one begins.
+void lose_two_data_modes(Pair& pair, int end) {
+  ASSERT_TRUE(pair.connect());
+  for (int k = 0; k < 2; ++k) {
+    pair.run(0.5);
+    pair.slip(end, 7);
+    ASSERT_TRUE(pair.run_until(end, Step::kS1, 3));
+    ASSERT_TRUE(pair.run_until(end, Step::kData, 3) && pair.connect());
+  }
+  pair.run(0.5);
+  pair.clear();
+}
+
+/// Both ends receive 1200 bit/s without errors.
+void expect_1200(Pair& pair) {
+  pair.run(0.5);
+  const uint64_t wrong[] = {pair.wrong(kCaller), pair.wrong(kAnswerer)};
+  const uint64_t good[] = {pair.bits(kCaller), pair.bits(kAnswerer)};
+  pair.run(2);
+  for (const int end : {kCaller, kAnswerer}) {
+    EXPECT_EQ(pair.step(end), Step::kData);
+    EXPECT_EQ(pair.status(end).rx_bit_rate, 1200u);
+    EXPECT_EQ(pair.status(end).tx_bit_rate, 1200u);
+    EXPECT_EQ(pair.wrong(end), wrong[end]);
+    EXPECT_NEAR(static_cast<double>(pair.bits(end) - good[end]), 2400, 4);
+  }
+}
+
+// 6.6, Figure 9.
+void after_three_short_data_modes_1200_is_requested() {
+  for (const int asks : {kCaller, kAnswerer}) {
+    Pair pair;
+    lose_two_data_modes(pair, asks);
+    pair.slip(asks, 7);
+    pair.run(4);
+    EXPECT_THAT(pair.path(asks), ElementsAre("S1", "R1", "R1, S1 over", "SB1 at 1200 bit/s, after R2", "data"));
+    EXPECT_THAT(pair.path(1 - asks),
+                ElementsAre("S1 that answers", "SB1, S1 over", "R2", "SB1 at 1200 bit/s, after R2", "data"));
+    const auto ms = [&](int end, Step from, Step to) {
+      return 1000 * (pair.entered(end, to) - pair.entered(end, from));
+    };
+    EXPECT_NEAR(ms(asks, Step::kS1, Step::kRateAsk), 100, 3);
+    EXPECT_NEAR(1000 * (pair.entered(asks, Step::kRateOnes) - pair.entered(1 - asks, Step::kSb1Timed)), 607, 10);
+    EXPECT_NEAR(ms(1 - asks, Step::kRateReply, Step::kRateOnes), 600, 10);
+    EXPECT_NEAR(ms(1 - asks, Step::kRateOnes, Step::kData), 200, 10);
+    expect_1200(pair);
+  }
+}
+
+// V.42's frames.
+void more_damaged_frames_than_good_ones_request_1200() {
+  Pair pair;
+  ASSERT_TRUE(pair.connect());
+  pair.run(1);
+  for (int k = 0; k < 100; ++k) pair[kAnswerer].note_frames(1, 1);
+  pair[kAnswerer].note_frames(0, 11);
+  pair[kAnswerer].note_frames(2, 0);
+  pair[kAnswerer].note_frames(0, 2);
+  EXPECT_EQ(pair.step(kAnswerer), Step::kData);
+  pair[kAnswerer].note_frames(0, 1);
+  pair.look();
+  pair.run(4);
+  EXPECT_EQ(pair.status(kAnswerer).retrains, 1u);
+  expect_1200(pair);
+  for (int k = 0; k < 20; ++k) pair[kAnswerer].note_frames(0, 1);
+  EXPECT_EQ(pair.step(kAnswerer), Step::kData) << "there is no lower rate";
+}
+
+void two_requests_for_1200_at_once_are_one() {
+  Pair pair;
+  lose_two_data_modes(pair, kCaller);
+  lose_two_data_modes(pair, kAnswerer);
+  for (const int end : {kCaller, kAnswerer}) pair.slip(end, 7);
+  pair.run(4);
+  for (const int end : {kCaller, kAnswerer}) EXPECT_EQ(pair.path(end)[1], "R1");
+  expect_1200(pair);
+}
+
+void a_request_for_1200_that_is_not_heard_is_repeated() {
+  Pair pair;
+  lose_two_data_modes(pair, kCaller);
+  pair.hear(kAnswerer, Line::kSilence);
+  pair.slip(kCaller, 7);
+  pair.run(4);
+  EXPECT_THAT(pair.path(kCaller), testing::Contains("R1").Times(testing::Ge(2)));
+  pair.hear(kAnswerer, Line::kFarEnd);
+  pair.run(6);
+  expect_1200(pair);
+}
+
+// The far end is at 1200 bit/s already when S1 comes again.
+void an_answer_to_a_request_for_1200_that_is_lost_is_requested_again() {
+  Pair pair;
+  lose_two_data_modes(pair, kCaller);
+  pair.slip(kCaller, 7);
+  ASSERT_TRUE(pair.run_until(kCaller, Step::kRateAsk, 3));
+  pair.hear(kCaller, Line::kSilence);
+  ASSERT_TRUE(pair.run_until(kAnswerer, Step::kRateOnes, 3));
+  ASSERT_TRUE(pair.run_until(kCaller, Step::kS1, 3));
+  pair.hear(kCaller, Line::kFarEnd);
+  pair.run(6);
+  expect_1200(pair);
+}
+
+// The far end agrees, but this end does not hear it, and continues at 2400 bit/s.
+void after_r2_that_is_not_heard_the_next_retrain_requests_1200() {
+  Pair pair;
+  lose_two_data_modes(pair, kCaller);
+  pair.slip(kCaller, 7);
+  ASSERT_TRUE(pair.run_until(kCaller, Step::kRateTimed, 3));
+  pair.hear(kCaller, Line::kNoise);
+  ASSERT_TRUE(pair.run_until(kCaller, Step::kSb2, 3));
+  pair.hear(kCaller, Line::kFarEnd);
+  pair.run(10);
+  for (const int end : {kCaller, kAnswerer}) EXPECT_EQ(pair.step(end), Step::kData);
+  pair.slip(kCaller, 7);
+  pair.run(4);
+  expect_1200(pair);
+}
+
+void scrambled_ones_at_1200_that_do_not_come_are_trained_for_again() {
+  Pair pair;
+  lose_two_data_modes(pair, kCaller);
+  pair.slip(kCaller, 7);
+  ASSERT_TRUE(pair.run_until(kAnswerer, Step::kRateOnes, 5));
+  pair.hear(kAnswerer, Line::kNoise);
+  EXPECT_TRUE(pair.run_until(kAnswerer, Step::kS1, 4));
+  pair.hear(kAnswerer, Line::kFarEnd);
+  pair.run(10);
+  for (const int end : {kCaller, kAnswerer}) EXPECT_EQ(pair.step(end), Step::kData);
+}
+
 void a_signal_that_comes_back_with_s1_is_a_retrain() {
   Pair pair;
   ASSERT_TRUE(pair.connect());
@@ -625,6 +757,15 @@ const std::pair<const char*, std::function<void()>> kProcedures[] = {
     {"ASlipIsTrainedForByTheEndThatFindsIt", a_slip_is_trained_for_by_the_end_that_finds_it},
     {"S1ThatComesDuringTheOwnIsItsAnswer", s1_that_comes_during_the_own_is_its_answer},
     {"ATrainingThatComesToNothingIsBegunAgain", a_training_that_comes_to_nothing_is_begun_again},
+    {"AfterThreeShortDataModes1200IsRequested", after_three_short_data_modes_1200_is_requested},
+    {"MoreDamagedFramesThanGoodOnesRequest1200", more_damaged_frames_than_good_ones_request_1200},
+    {"TwoRequestsFor1200AtOnceAreOne", two_requests_for_1200_at_once_are_one},
+    {"ARequestFor1200ThatIsNotHeardIsRepeated", a_request_for_1200_that_is_not_heard_is_repeated},
+    {"AnAnswerToARequestFor1200ThatIsLostIsRequestedAgain",
+     an_answer_to_a_request_for_1200_that_is_lost_is_requested_again},
+    {"AfterR2ThatIsNotHeardTheNextRetrainRequests1200", after_r2_that_is_not_heard_the_next_retrain_requests_1200},
+    {"ScrambledOnesAt1200ThatDoNotComeAreTrainedForAgain",
+     scrambled_ones_at_1200_that_do_not_come_are_trained_for_again},
     {"ASignalThatComesBackWithS1IsARetrain", a_signal_that_comes_back_with_s1_is_a_retrain},
     {"At1200NoiseAfterSilenceIsSoughtThrough", at_1200_noise_after_silence_is_sought_through},
     {"Loop2SendsDataBackWhole", loop_2_sends_data_back_whole},
