@@ -33,6 +33,9 @@ class LatePump {
     type.advance = oh_pump_advance_each;
     type.hold = nullptr;
     type.allow_hold = nullptr;
+    type.note_frames = [](void* self, std::uint32_t good, std::uint32_t bad) {
+      oh_pump_note_frames(kInner(), inner(self), good, bad);
+    };
     return &type;
   }
 
