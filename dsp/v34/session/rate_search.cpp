@@ -43,6 +43,16 @@ void RateSearch::try_again() {
     left_ = kTrial;
     return;
   }
+  const bool try_between = between_ == Between::kLeftOut && errors_ == 0;
+  const bool was_between = between_ != Between::kNone;
+  between_ = try_between ? Between::kTried : Between::kNone;
+  if (was_between) {
+    trial_ = try_between;
+    in_vain_ = 0;  // if the trial fails, the rate below is known to be good
+    most_ = static_cast<uint8_t>(most_ + try_between);
+    left_ = try_between ? kTrial : wait_;
+    return;
+  }
   for (float& e : errors_at_) e = 0;
   again_ = true;
   no_rate_fits_ = false;
@@ -82,7 +92,8 @@ bool RateSearch::too_many() {
   const int step = in_vain_ < kMostInVain ? 1 : 2;
   const int next = rate_ - step < lowest_ && rate_ > lowest_ ? lowest_ : rate_ - step;
   no_rate_fits_ = next < lowest_ || 2400.f * static_cast<float>(next) < kWorth * best;
-  left_ = no_rate_fits_ ? kPatience * wait_ : wait_;
+  between_ = next < rate_ - 1 ? Between::kLeftOut : Between::kNone;
+  left_ = no_rate_fits_ ? kPatience * wait_ : between_ == Between::kLeftOut ? kToBetween : wait_;
   most_ = static_cast<uint8_t>(no_rate_fits_ ? choose(kWorth * best) : next);
   return most_ != rate_;
 }

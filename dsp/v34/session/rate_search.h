@@ -41,6 +41,7 @@ class RateSearch {
   static constexpr float kErrorBits = 5 * 1080;
   static constexpr float kWorth = 0.9f;
   static constexpr int kMostInVain = 2;  // after two rates that carry nothing, the search leaves out every second one
+  static constexpr int kToBetween = 4 * kWindowsASecond;  // without errors, until the rate that was left out is tried
   static constexpr float kClearly = 1 / 3.f;
   static constexpr float kTolerated = 0.04f / kWindowsASecond;  // errors per window: 1.4 in 1000 data frames
   static constexpr float kTooMany = 5;                          // more than tolerated
@@ -59,8 +60,10 @@ class RateSearch {
   float errors_at_[kNoLimit + 1]{};  // errors per second, at the rates of this search; 0: not tried
   float excess_ = 0;
   int in_vain_ = 0;  // successive rates of this search that carried nothing
-  int errors_ = 0;   // at this rate
-  int windows_ = 0;  // at this rate
+  enum class Between : uint8_t { kNone, kLeftOut, kTried };
+  Between between_ = Between::kNone;  // the rate above this one
+  int errors_ = 0;                    // at this rate
+  int windows_ = 0;                   // at this rate
   int wait_ = kWait;
   int left_ = 0;  // of the search or the trial
 };

@@ -88,21 +88,23 @@ TEST(V34RateSearch, ALineThatHasBecomeBetterIsUsed) {
   EXPECT_EQ(rate, 14);
 }
 
+// The rate that was left out is tried when the one below it is good.
 TEST(V34RateSearch, AfterTwoRatesThatCarryNothingEverySecondOneIsLeftOut) {
-  const auto requested = [](uint8_t lowest) {
+  const auto requested = [](uint8_t lowest, uint8_t good) {
     RateSearch search;
     uint8_t rate = 14;
     search.start(rate, lowest);
     std::vector<int> rates;
-    for (int w = 0; w < 600; ++w) {
-      if (!search.put(rate > 7 ? 2 : 0)) continue;
+    for (int w = 0; w < 1000; ++w) {
+      if (!search.put(rate > good ? 2 : 0) && !search.may_rise()) continue;
       search.start(rate = search.most(), lowest);
       rates.push_back(rate);
     }
     return rates;
   };
-  EXPECT_EQ(requested(2), (std::vector<int>{13, 11, 9, 7}));
-  EXPECT_EQ(requested(8), (std::vector<int>{13, 11, 9, 8}));
+  EXPECT_EQ(requested(2, 7), (std::vector<int>{13, 11, 9, 7, 8, 7}));
+  EXPECT_EQ(requested(2, 8), (std::vector<int>{13, 11, 9, 7, 8}));
+  EXPECT_EQ(requested(8, 7), (std::vector<int>{13, 11, 9, 8}));
 }
 
 TEST(V34RateSearch, NothingBelowTheLowestRateIsAskedFor) {
