@@ -12,6 +12,7 @@ void LineMonitor::start(const DataParameters& p, double required_next, uint8_t l
   search_.start(static_cast<uint8_t>(p.bit_rate / 2400), lowest);
   losses_ = losses;
   frame_pairs_ = kFrameBits * kGroupsPerMappingFrame / p.coding.framing.bits;
+  if (frame_pairs_ < kWindowPairs) frame_pairs_ = kWindowPairs;
   explained_ = frame_pairs_;
   bad_ = static_cast<float>(tolerated_variance(p.coding.trellis, p.coding.framing, kBadFrames));
   // The variance at which the next rate is possible with a margin of 1 dB.
@@ -67,16 +68,15 @@ void LineMonitor::follow_quiet(float mean) {
   }
 }
 
-// A damaged frame is reported at its end, so it has the cause that one of its pairs had: a toss-up, a gap or hit, or
-// the procedure before this data mode.
+// A damaged frame is reported at its end. It is an error only if nothing else explains it: a toss-up, a gap or hit, or
+// the procedure before this data mode. A hit damages many frames, so at most one in a window counts.
 bool LineMonitor::error(const DataReceiver& r, bool uncertain) {
   if (since_error_ > 0) --since_error_;
   if (explained_ > 0) --explained_;
   const bool is_toss_up = r.toss_up() && since_error_ == 0;
-  const bool is_unexplained = has_bad_frame_ && explained_ == 0 && since_error_ == 0;
-  if (has_bad_frame_) explained_ = 0;
+  const bool is_unexplained = has_bad_frame_ && explained_ == 0;
   has_bad_frame_ = false;
-  if (is_toss_up || uncertain) explained_ = frame_pairs_;
+  if (r.toss_up() || uncertain || is_unexplained) explained_ = frame_pairs_;
   if (!is_toss_up && !is_unexplained) return false;
   since_error_ = kOneErrorPairs;
   return !uncertain;

@@ -126,7 +126,7 @@ class LineMonitor {
   int quiet_windows_ = 0;
   int since_error_ = 0;
   int errors_ = 0;
-  int frame_pairs_ = 0;  // of a frame of the link above
+  int frame_pairs_ = 0;  // of a frame of the link above, at least a window
   int explained_ = 0;    // pairs in which a damaged frame has a cause that is known
   bool has_bad_frame_ = false;
 };

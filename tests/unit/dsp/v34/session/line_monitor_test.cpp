@@ -233,12 +233,12 @@ TEST(V34LineMonitor, FramesThatAreDamagedWithoutATossUpLowerTheRate) {
   QuietLine line;
   const QuietLine::Advised a = line.run(kMinutePairs, 0, [&](int pair, const DataReceiver& rx) {
     EXPECT_FALSE(rx.toss_up());
-    line.monitor.note_bad_frames(pair % 200 == 0);
+    line.monitor.note_bad_frames(pair % 300 == 0);
     return false;
   });
   EXPECT_EQ(a.advice, LineMonitor::Advice::kMove);
   EXPECT_EQ(line.monitor.most(), 7);
-  EXPECT_LT(a.pairs, 8 * 200);
+  EXPECT_LT(a.pairs, 8 * 300);
 }
 
 TEST(V34LineMonitor, AFewDamagedFramesChangeNothing) {
@@ -290,14 +290,14 @@ TEST(V34LineMonitor, ATossUpAndItsDamagedFrameAreOneError) {
 
 TEST(V34LineMonitor, TheFrameThatTrainingCutIsNoError) {
   // Five errors of the data must come, and one more for the tolerated ones.
-  for (const int first : {kFramePairs - 5, kFramePairs + 5}) {
+  for (const int first : {LineMonitor::kWindowPairs - 5, LineMonitor::kWindowPairs + 5}) {
     QuietLine line;
     const QuietLine::Advised a = line.run(kMinutePairs, 0, [&](int pair, const DataReceiver&) {
-      line.monitor.note_bad_frames(pair == first || (pair > 256 && pair % 256 == 128));
+      line.monitor.note_bad_frames(pair == first || (pair > 600 && pair % 512 == 128));
       return false;
     });
     EXPECT_EQ(a.advice, LineMonitor::Advice::kMove);
-    EXPECT_EQ(a.pairs / 256, first < kFramePairs ? 7 : 6);
+    EXPECT_EQ(a.pairs / 256, first < LineMonitor::kWindowPairs ? 13 : 11);
   }
 }
 
