@@ -60,7 +60,7 @@ void AtInterpreter::information(std::string_view text) {
   dte_((settings_.verbose != 0 ? end : "") + std::string(text) + end);
 }
 
-void AtInterpreter::report(Result result, std::uint32_t rate) {
+void AtInterpreter::report(Result result, std::uint32_t rate, std::string_view words) {
   if (settings_.quiet != 0) return;
   const ResultText& row = shown(result, settings_.extended);
   if (settings_.verbose == 0) {
@@ -68,7 +68,7 @@ void AtInterpreter::report(Result result, std::uint32_t rate) {
         row.number.empty() ? std::to_string(static_cast<int>(row.result)) : std::string(row.number);
     dte_(number + static_cast<char>(settings_.s[3]));
   } else if (result == Result::kConnect && settings_.extended > 0 && rate > 0) {
-    information(fmt::format("{} {}", row.text, rate));
+    information(fmt::format("{} {}{}", row.text, rate, words));
   } else {
     information(row.text);
   }

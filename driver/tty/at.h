@@ -39,6 +39,15 @@ enum class Result {
 /// Operations of a fax modem of class 1, T.31.
 enum class FaxOrder { kSendSilence, kAwaitSilence, kSendFrames, kReceiveFrames, kSendPage, kReceivePage };
 
+/// The words after the rate of CONNECT, with "/" before each: of &A (USR) the first four, of \V (Microcom) the last.
+enum ConnectWords {
+  kRateAlone,      ///< CONNECT 14400
+  kArq,            ///< CONNECT 14400/ARQ, with error control
+  kArqModulation,  ///< CONNECT 14400/ARQ/V32B
+  kAllWords,       ///< CONNECT 14400/ARQ/V32B/LAPM/V42BIS
+  kProtocol        ///< CONNECT 14400/LAPM/V42BIS
+};
+
 /// All numbers are int, so that any row of a command table can name any of them.
 struct AtSettings {
   std::array<std::uint8_t, 13> s{};  ///< S-registers
@@ -69,6 +78,7 @@ struct AtSettings {
   int report_modulation = 0;                                  ///< +MR
   int report_error_control = 0;                               ///< +ER
   int report_compression = 0;                                 ///< +DR
+  int connect_words = kRateAlone;                             ///< &A, \V
   int report_local_rate = 0;                                  ///< +ILRR
   int dte_rate = 0;                                           ///< +IPR, 0: automatic
   int service_class = 0;                                      ///< +FCLASS: 0 data, 1 fax of class 1
@@ -121,8 +131,9 @@ class AtInterpreter {
 
   /// One character in the command state. Any byte is safe.
   void put(char c);
-  /// An unsolicited result, or the result of a dial or answer command. @param rate  bit/s, for kConnect
-  void report(Result result, std::uint32_t rate = 0);
+  /// An unsolicited result, or the result of a dial or answer command.
+  /// @param rate, words  for kConnect: bit/s, and the words after it, such as "/LAPM"
+  void report(Result result, std::uint32_t rate = 0, std::string_view words = {});
   /// Information text, such as "+MCR: V34".
   void information(std::string_view text);
   const AtSettings& settings() const { return settings_; }

@@ -355,6 +355,11 @@ struct AtInterpreter::Commands {
     return Outcome::kOk;
   }
 
+  static Outcome protocol_word(At& at, int n) {
+    at.settings_.connect_words = n == 0 ? kRateAlone : kProtocol;
+    return Outcome::kOk;
+  }
+
   static Outcome error_control(At& at, std::string_view& rest) {
     AtSettings& s = at.settings_;
     if (take(rest, '?')) {
@@ -501,8 +506,10 @@ struct AtInterpreter::Commands {
       {"&R", 2, kNoEffect, "Hayes", "CTS: by flow control"},
       {"&S", 2, kNoEffect, "Hayes", "DSR: always on"},
       {"&X", 0, kNoEffect, "Hayes", "clock: the modem's own"},
-      // Commands of other manufacturers for what this modem always does.
-      {"&A", 3, kNoEffect, "USR", "form of CONNECT: by +MR, +ER and +DR"},
+      // Other manufacturers' commands. Those without effect ask for what this modem always does.
+      {"&A", 3, &AtSettings::connect_words, "USR",
+       "words after the rate of CONNECT: 1 /ARQ with error control, 2 also the modulation, 3 also its protocol and the "
+       "compression"},
       {"&B", 1, kNoEffect, "USR", "rate of the DTE: unchanged"},
       {"&H", 3, kNoEffect, "USR", "flow control of the modem: by +IFC"},
       {"&I", 5, kNoEffect, "USR", "flow control of the DTE: by +IFC"},
@@ -521,7 +528,7 @@ struct AtInterpreter::Commands {
       {"\\J", 1, kNoEffect, "Microcom", "rate of the DTE: unchanged"},
       {"\\K", 5, kNoEffect, "Microcom", "break: no effect"},
       {"\\Q", 3, microcom_flow, "Microcom", "flow control: 0 none, 1 XON/XOFF, 2 CTS, 3 RTS/CTS"},
-      {"\\V", 9, kNoEffect, "Microcom", "form of CONNECT: by +MR, +ER and +DR"},
+      {"\\V", 9, protocol_word, "Microcom", "words after the rate of CONNECT: 0 none, else /LAPM or /MNP and the compression"},
   };
 
   static Outcome basic(At& at, std::string_view& rest) {

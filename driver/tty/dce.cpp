@@ -93,7 +93,7 @@ bool Dce::handle(Event event) {
       break;
   }
   state_ = row->next;
-  if (row->result) at_.report(*row->result, line_.status().pump.rx_bit_rate);
+  if (row->result) at_.report(*row->result, line_.status().pump.rx_bit_rate, connect_words());
   const bool lost = row->action == Action::kHangUp && row->result;
   if (lost) tell_why();
   if (was_online && lost && at_.settings().dcd != 0) terminal_.carrier_lost();
@@ -351,6 +351,19 @@ oh_link_config Dce::link(std::uint32_t window) const {
   link.skip_detection = call && s.es_request == 2 ? 1 : 0;
   link.window = window;
   return link;
+}
+
+std::string Dce::connect_words() const {
+  const int form = at_.settings().connect_words;
+  const CallStatus status = line_.status();
+  const bool mnp = status.link.mnp_class != 0;
+  std::string words;
+  if (form != kProtocol && form >= kArq && !status.direct) words += "/ARQ";
+  if (form == kArqModulation || form == kAllWords) words += fmt::format("/{}", carrier_of(status.pump, carriers_));
+  if (form < kAllWords || status.direct) return words;
+  words += mnp ? "/MNP" : "/LAPM";
+  if (compression_of(status) != 0) words += mnp ? "/MNP5" : status.link.v44 != 0 ? "/V44" : "/V42BIS";
+  return words;
 }
 
 // In the order of V.250: modulation, error control, compression, local rate, CONNECT.

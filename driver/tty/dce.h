@@ -201,6 +201,8 @@ class Dce final : private AtHost {
   void tell_why();
   std::string_view data_carrier(const CallStatus& status) const;
   void report_connection();
+  /// The words after the rate of CONNECT (&A, \V).
+  std::string connect_words() const;
   CallConfig call_config() const;
   CallConfig fax_config() const;
   QuickProfiles::Key profile_key() const;
