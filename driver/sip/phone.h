@@ -66,8 +66,8 @@ class Phone {
   virtual ~Phone() = default;
   /// Gives the call to a line, or refuses it as busy. @param media_port  of the line's RTP
   virtual void accept(std::size_t line, bool accepts) = 0;
-  /// @param number  the user part of the address to call: digits, letters and "+*#-._"
-  virtual void dial(std::size_t line, const std::string& number) = 0;
+  /// @param user  the user part of the address to call, from sip_number()
+  virtual void dial(std::size_t line, const std::string& user) = 0;
   virtual void answer(std::size_t line) = 0;
   /// Ends, cancels or refuses the line's call, if there is one.
   virtual void hang_up(std::size_t line) = 0;
@@ -97,6 +97,11 @@ struct SipPlace {
   std::uint32_t buffer_samples = 320;
 };
 SipPlace parse_sip_place(std::string_view place);
+
+/// The user part of the address that a dialled number or a name calls. A number loses its pauses (commas, W), and # is
+/// sent as %23 (RFC 3261 25.1).
+/// @throws std::invalid_argument if nothing remains, or for other characters than digits, letters and "+*#-._"
+std::string sip_number(std::string_view number);
 
 /// The result of a final response. Source: RFC 3261 21
 EndKind end_of_response(unsigned status);

@@ -69,7 +69,7 @@ class LibrePhone final : public Phone {
   ~LibrePhone() override;
 
   void accept(std::size_t line, bool accepts) override;
-  void dial(std::size_t line, const std::string& number) override;
+  void dial(std::size_t line, const std::string& user) override;
   void answer(std::size_t line) override { order(Order::kAnswer, line); }
   void hang_up(std::size_t line) override { order(Order::kHangUp, line); }
   void allow_fax(std::size_t line, bool allows) override {
@@ -108,7 +108,7 @@ class LibrePhone final : public Phone {
     std::unique_ptr<SessionRefresh> refresh;
     // Used by both threads:
     bool accepts = false, allows_fax = false;
-    std::string number;
+    std::string user;
     CallInfo shown;
   };
 
@@ -302,10 +302,10 @@ void LibrePhone::accept(std::size_t line, bool accepts) {
   if (lines_.at(line).shown.state == CallState::kEnded) lines_.at(line).shown = {};
 }
 
-void LibrePhone::dial(std::size_t line, const std::string& number) {
+void LibrePhone::dial(std::size_t line, const std::string& user) {
   {
     const std::lock_guard lock(mutex_);
-    lines_.at(line).number = number;
+    lines_.at(line).user = user;
     lines_.at(line).shown = {};
     lines_.at(line).shown.state = CallState::kCalling;
   }
@@ -355,7 +355,7 @@ void LibrePhone::call_again(Line& line) {
   std::string to;
   {
     const std::lock_guard lock(mutex_);
-    to = target(line.number + "@" + account_.host);
+    to = target(line.user + "@" + account_.host);
   }
   line.offered = true;
   line.laws.clear();

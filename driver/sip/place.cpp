@@ -122,6 +122,19 @@ SipPlace parse_sip_place(std::string_view text) {
   return place;
 }
 
+std::string sip_number(std::string_view number) {
+  constexpr std::string_view kPauses = ",W";
+  const bool dialled = number.find_first_not_of("0123456789ABCD*#,W") == std::string_view::npos;
+  std::string user;
+  for (const char c : number)
+    if (!dialled || kPauses.find(c) == std::string_view::npos) user += c == '#' ? "%23" : std::string(1, c);
+  if (user.empty() || !is_name(number, dialled ? "*#," : "+*#-._"))
+    throw std::invalid_argument(fmt::format(
+        "\"{}\" cannot be dialled by SIP; expected a number or a name of digits, letters, and + * # - . _",
+        printable(number)));
+  return user;
+}
+
 EndKind end_of_response(unsigned status) {
   switch (status) {
     case 486:  // Busy Here

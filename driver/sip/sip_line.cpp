@@ -63,22 +63,20 @@ bool SipLine::ringing() const {
 void SipLine::begin_call(const modem::CallConfig& call) {
   if (call.digits_only)
     throw std::invalid_argument("digits alone cannot be dialled by SIP; expected a number without ;");
-  std::string number;
-  std::copy_if(call.digits.begin(), call.digits.end(), std::back_inserter(number),
-               [](char c) { return c != ',' && c != 'W'; });
   const bool rings = info_.state == CallState::kRinging;
-  if (call.role == OH_PUMP_CALL && number.empty() && !rings)
-    throw std::invalid_argument("a SIP call needs a number to dial");
+  const bool dials = !call.digits.empty();
+  if (call.role == OH_PUMP_CALL && !dials && !rings) throw std::invalid_argument("a SIP call needs a number to dial");
+  const std::string user = dials ? sip_number(call.digits) : "";
   call_ = call;
   call_.digits.clear();
   media_version_ = 0;
   reason_.clear();
   stage_ = Stage::kSetUp;
-  if (rings && number.empty()) {
-    phone_.answer(line_);
-  } else if (!number.empty()) {
-    phone_.dial(line_, number);
+  if (dials) {
+    phone_.dial(line_, user);
     info_ = phone_.call(line_);
+  } else if (rings) {
+    phone_.answer(line_);
   } else {
     end(EndKind::kOther, "no call rings");
   }

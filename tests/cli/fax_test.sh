@@ -8,6 +8,9 @@
 echo text >no.tif
 expect_error "no.tif: is no readable TIFF file" fax send no.tif 123 null
 expect_error "none.tif: No such file" fax send none.tif 123 null
+expect_error '"12 34" is not a number' fax send no.tif "12 34" null
+expect_error '"12 34" cannot be dialled by SIP' fax send no.tif "12 34" sip:1@127.0.0.1,register=no
+expect_error '"a b" cannot be dialled by SIP' fax gateway null sip:1@127.0.0.1,register=no --to "a b"
 expect_error "exists; --force overwrites it" fax receive no.tif null
 expect_error "--ident x: expected at most 20 digits" fax receive got.tif null --ident x
 expect 2 "the fax failed: the time given by --seconds is over" fax receive got.tif null --now --seconds 1 --best-effort

@@ -89,20 +89,28 @@ std::unique_ptr<modem::FaxCall> open_card_call(const FaxOptions& o, const LiveDr
   return std::make_unique<modem::FaxSession>(card, driver, call);
 }
 
+void check_number(const FaxOptions& o) {
+  if (o.number.starts_with(kSip)) return;  // parse_sip_place() checks an address
+  if (by_sip(o)) {
+    sip::sip_number(o.number);
+  } else if (o.number.find_first_not_of("0123456789ABCD*#,W") != std::string::npos) {
+    throw std::runtime_error(
+        fmt::format("\"{}\" is not a number; expected digits, *, #, a comma for a pause, or W", printable(o.number)));
+  }
+}
+
 /// All checks before the line is used.
 void check(const FaxOptions& o) {
-  if (!by_sip(o) && !o.t38.empty()) throw std::runtime_error("--t38: expected a card sip:USER@HOST with it");
+  if (!by_sip(o) && !o.t38.empty()) throw std::runtime_error("--t38 requires a card sip:USER@HOST");
   if (by_sip(o) && o.now) throw std::runtime_error("--now: a call by SIP rings");
   constexpr std::size_t kMostIdent = 20;
   if (o.ident.size() > kMostIdent || o.ident.find_first_not_of("0123456789 +") != std::string::npos)
     throw std::runtime_error(fmt::format("--ident {}: expected at most 20 digits, blanks and +", o.ident));
   if (o.sends) {
+    check_number(o);
     close(open_file(o.file));  // throws with the reason
     const auto pages = fax::check_pages(o.file);
     say("{}: {} {} to send\n", o.file, pages, pages == 1 ? "page" : "pages");
-    if (!by_sip(o) && o.number.find_first_not_of("0123456789ABCD*#,W") != std::string::npos)
-      throw std::runtime_error(
-          fmt::format("{} is not a number: expected digits, *, #, a comma for a pause, or W", o.number));
     return;
   }
   if (std::filesystem::exists(o.file) && !o.force)

@@ -49,6 +49,7 @@ sip::SipGatewayConfig gateway_config(const GatewayOptions& o) {
   if (o.dial.find_first_not_of("0123456789ABCD*#,W") != std::string::npos)
     throw std::runtime_error(
         fmt::format("--dial {}: expected digits, *, #, a comma for a pause, or W to wait for dial tone", o.dial));
+  if (!o.to.empty()) sip::sip_number(o.to);  // throws if it cannot be dialled
   sip::SipGatewayConfig config;
   config.to = o.to;
   config.dial = o.dial;

@@ -50,14 +50,14 @@ measure::TrunkResult test(LiveCard& a, LiveCard& b, const measure::TrunkConfig& 
 /// A call from the account to itself: line 0 dials, line 1 answers.
 class OwnCall {
  public:
-  OwnCall(const sip::SipPlace& place, const std::string& number)
+  OwnCall(const sip::SipPlace& place, const std::string& user)
       : a_(media_of(place)),
         b_(media_of(place)),
         phone_(sip::make_phone(place.account, {{.media = a_.local_port()}, {.media = b_.local_port()}})) {
     phone_->accept(0, false);
     phone_->accept(1, true);
     if (place.account.registers) wait([&] { return phone_->registration() == "registered"; }, "no registration: ");
-    phone_->dial(0, number);
+    phone_->dial(0, user);
     wait([&] { return phone_->call(1).state == sip::CallState::kRinging; }, "the call did not come back: ");
     phone_->answer(1);
     wait([&] { return is_up(0) && is_up(1); }, "the call was not connected: ");
@@ -119,7 +119,8 @@ measure::TrunkResult test_places(const TrunkTestOptions& options) {
     throw std::runtime_error("\"" + printable(options.places[0]) + "\": expected sip:USER@HOST, or two cards");
   if (options.number.empty())
     throw std::runtime_error("expected --number NUMBER, which the network connects with this same account");
-  OwnCall call(sip::parse_sip_place(std::string_view(options.places[0]).substr(kSip.size())), options.number);
+  OwnCall call(sip::parse_sip_place(std::string_view(options.places[0]).substr(kSip.size())),
+               sip::sip_number(options.number));
   config.ended = [&call] { return call.ended(); };
   return test(call.a(), call.b(), config, options);
 }

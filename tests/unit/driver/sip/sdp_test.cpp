@@ -194,6 +194,17 @@ TEST(SipPlace, WhatIsNoAccountIsRefused) {
               testing::HasSubstr("expected a password"));
 }
 
+TEST(SipNumber, IsTheUserPartOfAnAddress) {
+  EXPECT_EQ(sip_number("5551234"), "5551234");
+  EXPECT_EQ(sip_number("W9,,555"), "9555") << "pauses are for a telephone line";
+  EXPECT_EQ(sip_number("*21#"), "*21%23");
+  EXPECT_EQ(sip_number("+49.89-12_3"), "+49.89-12_3");
+  EXPECT_EQ(sip_number("West"), "West") << "a name has no pauses";
+  for (const char* number : {"", "W,", "12 34", "1@2", "9,5551234x", "a\nb", "12;phone-context=x"})
+    EXPECT_THAT(test::complaint([number] { sip_number(number); }), testing::HasSubstr("cannot be dialled by SIP"))
+        << number;
+}
+
 TEST(Sip, EachRefusalIsAResultOfAModem) {
   EXPECT_EQ(end_of_response(486), EndKind::kBusy);
   EXPECT_EQ(end_of_response(480), EndKind::kNoAnswer);
