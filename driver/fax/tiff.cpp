@@ -123,7 +123,7 @@ void write_test_pages(const std::string& path, std::uint32_t pages, std::uint32_
 
 std::uint32_t check_pages(const std::string& path) {
   const File file = open(path, "r");
-  if (!file) throw std::runtime_error(path + ": is no readable TIFF file");
+  if (!file) throw std::runtime_error(path + ": is not a readable TIFF file");
   std::uint32_t pages = 0;
   do {
     ++pages;

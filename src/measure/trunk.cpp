@@ -359,42 +359,42 @@ namespace {
 
 using J = record::Rows<TrunkJump>;
 constexpr record::Row kJumpRows[] = {
-    J::of<&TrunkJump::at_s>("at_s", "s", "after the beginning of the received samples").decimals(3),
-    J::of<&TrunkJump::samples>("samples", "", "positive: the delay grew"),
+    J::of<&TrunkJump::at_s>("at_s", "s", "time of the jump, from the first received sample").decimals(3),
+    J::of<&TrunkJump::samples>("samples", "", "size of the jump; positive: the delay grew"),
 };
 constexpr record::Table kJump{kJumpRows};
 
 using R = record::Rows<TrunkRate>;
 constexpr record::Row kRateRows[] = {
-    R::of<&TrunkRate::symbol_rate>("symbol_rate", "symbols/s", "of V.34").decimals(1),
-    R::of<&TrunkRate::bit_rate>("bit_rate", "bit/s", "projected as in V.34's Phase 2; 0: unusable"),
+    R::of<&TrunkRate::symbol_rate>("symbol_rate", "symbols/s", "symbol rate of V.34").decimals(1),
+    R::of<&TrunkRate::bit_rate>("bit_rate", "bit/s", "bit rate that V.34's Phase 2 would project; 0: unusable"),
 };
 constexpr record::Table kRate{kRateRows};
 
 using P = record::Rows<TrunkTone>;
 constexpr record::Row kToneRows[] = {
-    P::of<&TrunkTone::frequency_hz>("frequency_hz", "Hz", "of a tone of the probing signal"),
-    P::of<&TrunkTone::snr_db>("snr_db", "dB", "over noise and distortion in 150 Hz around it").decimals(1),
+    P::of<&TrunkTone::frequency_hz>("frequency_hz", "Hz", "frequency of a tone of the probing signal"),
+    P::of<&TrunkTone::snr_db>("snr_db", "dB", "level of the tone over noise and distortion within 150 Hz around it").decimals(1),
 };
 constexpr record::Table kTone{kToneRows};
 
 using E = record::Rows<TrunkEcho>;
 constexpr record::Row kEchoRows[] = {
-    E::of<&TrunkEcho::delay_ms>("delay_ms", "ms", "of the loudest reflection").decimals(2),
-    E::of<&TrunkEcho::loss_db>("loss_db", "dB", "its loss").decimals(1),
+    E::of<&TrunkEcho::delay_ms>("delay_ms", "ms", "delay of the loudest reflection").decimals(2),
+    E::of<&TrunkEcho::loss_db>("loss_db", "dB", "loss of the loudest reflection").decimals(1),
 };
 constexpr record::Table kEcho{kEchoRows};
 
 using D = record::Rows<TrunkDirection>;
 constexpr record::Row kDirectionRows[] = {
-    D::of("path", "", "state of the octets: nothing arrived, transparent, mapped or altered",
+    D::of("path", "", "effect on the octets: nothing arrived, transparent, mapped or altered",
           [](const TrunkDirection& d) { return d.path_name(); }),
-    D::of<&TrunkDirection::same>("same", "", "share of the octets that arrived as the most frequent one").decimals(4),
-    D::of<&TrunkDirection::loss_db>("loss_db", "dB", "of the level").decimals(2),
-    D::of<&TrunkDirection::robbed_intervals>("robbed_intervals", "", "of six, those without their last bit"),
-    D::of<&TrunkDirection::lost_samples>("lost_samples", "", "that never came"),
+    D::of<&TrunkDirection::same>("same", "", "share of octets that arrived as the most frequent octet for their value, 0 to 1").decimals(4),
+    D::of<&TrunkDirection::loss_db>("loss_db", "dB", "loss of level").decimals(2),
+    D::of<&TrunkDirection::robbed_intervals>("robbed_intervals", "", "intervals, 0 to 5, whose octets arrive without their last bit"),
+    D::of<&TrunkDirection::lost_samples>("lost_samples", "", "samples that did not arrive"),
     D::part<&TrunkDirection::jumps>("jumps", kJump),
-    D::of<&TrunkDirection::snr_db>("snr_db", "dB", "median of the probing tones").decimals(1),
+    D::of<&TrunkDirection::snr_db>("snr_db", "dB", "median SNR of the probing tones").decimals(1),
     D::part<&TrunkDirection::tones>("tones", kTone),
     D::part<&TrunkDirection::rates>("rates", kRate),
     D::part<&TrunkDirection::echo>("echo", kEcho),
@@ -403,15 +403,15 @@ constexpr record::Table kDirection{kDirectionRows};
 
 using T = record::Rows<TrunkResult>;
 constexpr record::Row kResultRows[] = {
-    T::of<&TrunkResult::seconds>("seconds", "s", "of the test").decimals(1),
-    T::of("round_trip_ms", "ms", "with both ends' buffers", [](const TrunkResult& t) { return t.round_trip_ms(); })
+    T::of<&TrunkResult::seconds>("seconds", "s", "duration of the test").decimals(1),
+    T::of("round_trip_ms", "ms", "round trip, including the buffers of both ends", [](const TrunkResult& t) { return t.round_trip_ms(); })
         .decimals(2),
     T::part<&TrunkResult::a_to_b>("a_to_b", kDirection),
     T::part<&TrunkResult::b_to_a>("b_to_a", kDirection),
-    T::of("v90_from_a", "", "a digital modem of V.90 can be at end A",
+    T::of("v90_from_a", "", "whether a digital modem of V.90 can be at end A",
           [](const TrunkResult& t) { return t.v90_from_a(); }),
-    T::of("v90_from_b", "", "the same at end B", [](const TrunkResult& t) { return t.v90_from_b(); }),
-    T::of("findings", "", "in sentences", [](const TrunkResult& t) { return t.findings(); }),
+    T::of("v90_from_b", "", "whether a digital modem of V.90 can be at end B", [](const TrunkResult& t) { return t.v90_from_b(); }),
+    T::of("findings", "", "findings, one sentence each", [](const TrunkResult& t) { return t.findings(); }),
 };
 
 }  // namespace

@@ -68,7 +68,7 @@ constexpr Row kTriedRows[] = {
     Tried::part<&Trial::expectation>("between_losses", kExpectation),
     Tried::of<&Trial::thin>("thin", "", "whether worst_margin_ms is below least_margin_ms"),
     Tried::of<&Trial::margin_ms>("margin_ms", "ms", "least time to a deadline"),
-    Tried::of<&Trial::worst_margin_ms>("worst_margin_ms", "ms", "that time after the host's longest known wait"),
+    Tried::of<&Trial::worst_margin_ms>("worst_margin_ms", "ms", "least time to a deadline after the host's longest known wait"),
     Tried::of<&Trial::least_margin_ms>("least_margin_ms", "ms", "least reliable margin"),
     Tried::of<&Trial::buffers_needed>("buffers_needed", "", "buffers needed"),
     Tried::of<&Trial::latency_p999_ms>("latency_p999_ms", "ms", "99.9 % of the latencies are below"),
@@ -97,7 +97,7 @@ std::optional<double> slot_miss_ratio(const TrialOf& x) {
 using OfTrial = Rows<TrialOf>;
 constexpr Row kTrialRows[] = {
     OfTrial::of("context", "", "name of the context", [](const TrialOf& x) { return x.trial.name; }),
-    OfTrial::of("in_full", "", "its name on the host", [](const TrialOf& x) { return x.trial.in_full; }),
+    OfTrial::of("in_full", "", "name of the context on the host", [](const TrialOf& x) { return x.trial.in_full; }),
     OfTrial::of("against", "", "reason for the rejection", [](const TrialOf& x) { return x.trial.against; }),
     OfTrial::of("refusal", "", "why the host cannot run the context; then the other values are absent",
                 [](const TrialOf& x) { return x.trial.refusal; })

@@ -464,7 +464,7 @@ constexpr record::Row kRowRows[] = {
     R::of<&Row::item>("item", "",
                       "cell of a sweep, load of a measurement, direction of a call; empty: the whole result"),
     R::of<&Row::quantity>("quantity", "", "key of the value"),
-    R::of<&Row::unit>("unit", "", "its unit; empty: none, or a count"),
+    R::of<&Row::unit>("unit", "", "unit of the quantity; empty: none, or a count"),
     R::of("a", "", "value in the first result; null: it has none",
           [](const Row& r) { return record::value_of_json(r.a); })
         .or_null(),

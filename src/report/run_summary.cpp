@@ -101,7 +101,7 @@ constexpr Row kRadioDirectionRows[] = {
     Radio::of<&RadioDirection::broken>("bursts_broken", "", "bursts heard with errors").label("bursts broken"),
     Radio::of<&RadioDirection::late>("bursts_late", "",
                                      "missed and damaged bursts that were lost because the host was late")
-        .label("of these, because the host was late"),
+        .label("lost bursts, because the host was late"),
     Radio::of<&RadioDirection::bits>("bits_compared", "", "bits compared with the test pattern").label("bits compared"),
     Radio::of<&RadioDirection::wrong_bits>("wrong_bits", "", "bits that differ from the pattern").label("bits wrong"),
     Radio::of<&RadioDirection::pattern_losses>("pattern_losses", "", "times that the pattern was lost"),
@@ -138,7 +138,7 @@ constexpr Row kPumpDirectionRows[] = {
 using Metric = Rows<PumpStatus::Metric>;
 constexpr Row kMetricRows[] = {
     Metric::of<&PumpStatus::Metric::name>("name", "", "name of the value"),
-    Metric::of<&PumpStatus::Metric::unit>("unit", "", "its unit; empty: a count"),
+    Metric::of<&PumpStatus::Metric::unit>("unit", "", "unit of the value; empty: a count"),
     Metric::of<&PumpStatus::Metric::value>("value", "", "value at the end"),
 };
 constexpr Table kMetric{kMetricRows};

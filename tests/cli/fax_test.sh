@@ -6,7 +6,7 @@
 
 # The live command refuses before it takes the line.
 echo text >no.tif
-expect_error "no.tif: is no readable TIFF file" fax send no.tif 123 null
+expect_error "no.tif: is not a readable TIFF file" fax send no.tif 123 null
 expect_error "none.tif: No such file" fax send none.tif 123 null
 expect_error '"12 34" is not a number' fax send no.tif "12 34" null
 expect_error '"12 34" cannot be dialled by SIP' fax send no.tif "12 34" sip:1@127.0.0.1,register=no

@@ -80,8 +80,8 @@ with NetworkBench(sys.argv[1]) as bench:
     call(0, 0)
     refused(hello + UUIDS[0], f"caller {text(UUIDS[0])} refused: 1 calls of this caller")
     refused(hello + STRANGER, f"caller {text(STRANGER)} refused: not in ")
-    refused(b"GET / HTTP/1.1\r\n\r\n", "caller unknown refused: its first message is no UUID")
-    refused(hello, "caller unknown refused: its first message is no UUID")  # and nothing more
+    refused(b"GET / HTTP/1.1\r\n\r\n", "caller unknown refused: its first message is not a UUID")
+    refused(hello, "caller unknown refused: its first message is not a UUID")  # and nothing more
     call(1, 1)
     for _ in range(3):
         echo(0, os.urandom(40).hex().encode())

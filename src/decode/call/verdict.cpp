@@ -115,7 +115,7 @@ std::string not_read(const Call& call, const Training::Side& side, const V34Data
     case LatticeSearch::Result::kNoPlace:
       return fmt::format("{}, and the trellis code does not fit the points from {:.1f} s on", b1, search.from_s);
     case LatticeSearch::Result::kNoHdlc:
-      return fmt::format("{}, and the bits of the points from {:.1f} s on are no HDLC", b1, search.from_s);
+      return fmt::format("{}, and the bits of the points from {:.1f} s on are not HDLC", b1, search.from_s);
     default:
       return fmt::format("{}, and no points of {} bit/s were found up to {:.1f} s", b1, data.bit_rate, search.to_s);
   }

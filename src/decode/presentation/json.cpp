@@ -109,8 +109,8 @@ constexpr Table kChannel{kChannelRows, "Channel"};
 using C = Written<Call>;
 constexpr Row kRecordingRows[] = {
     C::of<&Call::recording, &Recording::name>("name", "", "name of the file, without its folder"),
-    C::of<&Call::recording, &Recording::file_rate_hz>("sample_rate_hz", "Hz", "of the file; the analysis uses 8000"),
-    C::of<&Call::recording, &Recording::duration_s>("duration_s", "s", "of the file, or of its part with this call")
+    C::of<&Call::recording, &Recording::file_rate_hz>("sample_rate_hz", "Hz", "sample rate of the file; the analysis uses 8000"),
+    C::of<&Call::recording, &Recording::duration_s>("duration_s", "s", "duration of the file, or of its part with this call")
         .decimals(3),
     C::of<&Call::recording, &Recording::start_s>(
         "start_s", "s", "beginning of that part, else 0; in a packet capture, after the first packet")
@@ -153,8 +153,8 @@ constexpr Row kVerdictDirectionRows[] = {
                                 "`both MPs`, `CP`, `rate signals`, `its symbols`, `nominal` or `not read`"),
     VD::of(
         "data", "",
-        "`data decoded to the end`, the same with `, but not those after ... s` or `, but damaged at ... s`, or `data "
-        "not decoded after ... s because ...`",
+        "`data decoded to the end`, which `, but not those after ... s` or `, but damaged at ... s` may follow, or "
+        "`data not decoded after ... s because ...`",
         [](const Towards& d) { return describe(d); }),
     VD::of<&Towards::channel>("channel", "", "channel of the sender").absent_below_0("not recorded"),
     VD::of<&Towards::bit_rate>("bit_rate", "bit/s", "bit rate of the last data mode").absent_if_0("not read"),
@@ -304,7 +304,7 @@ constexpr Row kChangeRows[] = {
     Chg::of<&change_name>("name", "",
                           "`rate renegotiation`, `cleardown` or `retrain` (V.32bis, V.22bis; for V.34 see `trainings`; "
                           "this list has those whose INFO sequences were not decoded)"),
-    Chg::of<&Change::t>("start_s", "s", "its first signal").decimals(kTime),
+    Chg::of<&Change::t>("start_s", "s", "start of its first signal").decimals(kTime),
     Chg::of<&Change::channel>("channel", "", "channel of the sender"),
     Chg::of<&Change::by>("by", "", "`call`, `answer` or `both`").absent("only one direction was recorded"),
     Chg::of<&Change::bit_rate>("bit_rate", "bit/s", "bit rate of both directions after it")

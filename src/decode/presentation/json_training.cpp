@@ -11,7 +11,7 @@ namespace {
 
 using Fr = Written<LapmFrame>;
 constexpr Row kFrameRows[] = {
-    Fr::of<&LapmFrame::t>("end_s", "s", "its closing flag").decimals(kTime),
+    Fr::of<&LapmFrame::t>("end_s", "s", "time of the closing flag").decimals(kTime),
     Fr::of<&LapmFrame::kind>("name", "",
                              "`I`, `RR`, `RNR`, `REJ`, `SREJ`, `SABME`, `UA`, `DISC`, `DM`, `FRMR`, `XID`, `UI`, "
                              "`TEST`"),
@@ -34,7 +34,7 @@ constexpr Table kDetection{kDetectionRows, "Detection"};
 constexpr Row kLinkRows[] = {
     L::part<&Link::frames>("frames", kFrame).means("HDLC frames with a good check sequence"),
     L::of<&Link::bad_frames>("bad_frames", "", "HDLC frames with a wrong check sequence, after the first good one"),
-    L::of<&Link::gaps>("missing_i_frames", "", "by their N(S)"),
+    L::of<&Link::gaps>("missing_i_frames", "", "missing I frames, counted by N(S)"),
     L::of<&Link::v42bis>("v42bis", "", "whether V.42bis compressed the data, which are decompressed here"),
     L::of<&Link::v44>("v44", "", "whether V.44 compressed the data, which are decompressed here"),
     L::of<&Link::ppp_frames>("ppp_frames", "", "good PPP frames in the data of the I frames"),
@@ -115,7 +115,7 @@ constexpr auto kMpHeadRows = std::to_array<Row>({
     Written<Heard>::template of<&Heard::count>("count", "", "number of identical sequences"),
     Written<Heard>::of("type", "", "0, or 1 with precoder coefficients",
                        [](const Heard& h) { return h.mp.type1 ? 1 : 0; }),
-    Written<Heard>::of("acknowledge", "", "it is MP'", [](const Heard& h) { return h.mp.acknowledge; }),
+    Written<Heard>::of("acknowledge", "", "whether the sequence is MP'", [](const Heard& h) { return h.mp.acknowledge; }),
 });
 template <typename Heard>
 constexpr auto kMpCodingRows = std::to_array<Row>({
@@ -181,7 +181,7 @@ constexpr Row kCpRows[] = {
     Cp::of<&CpHeard::points>("training_points", "",
                              "number of points with which it was sent, 4 or 16; PCM upstream: 2, 4 or 8"),
     Cp::of("name", "", "`CPt` or `CP`", [](const CpHeard& h) { return h.cp.data_mode ? "CP" : "CPt"; }),
-    Cp::of<&CpHeard::cp, &v90::Cp::acknowledge>("acknowledge", "", "it is CP'"),
+    Cp::of<&CpHeard::cp, &v90::Cp::acknowledge>("acknowledge", "", "whether the sequence is CP'"),
     Cp::of<&CpHeard::cp, &v90::Cp::drn>("drn", "", "0: cleardown"),
     Cp::of("bit_rate", "bit/s", "downstream, to the nearest bit/s",
            [](const CpHeard& h) { return downstream_bit_rate(h.cp); }),
@@ -321,7 +321,7 @@ constexpr Table kDirection{kDirectionRows, "Direction"};
 
 using W = Written<DownstreamHeard>;
 constexpr Row kTrn1dRows[] = {
-    W::of<&DownstreamHeard::t_trn1d>("start_s", "s", "its first symbol").decimals(kTime),
+    W::of<&DownstreamHeard::t_trn1d>("start_s", "s", "time of the first symbol").decimals(kTime),
     W::of<&DownstreamHeard::training_db>("mse_db", "dB", "residual after the equaliser").decimals(1),
 };
 constexpr Table kTrn1d{kTrn1dRows, "Trn1d"};
@@ -419,12 +419,12 @@ constexpr Row kRateSignalRows[] = {
              for (int k = 0; k < 16; ++k) bits += (r.bits >> k & 1) != 0 ? '1' : '0';
              return bits;
            }),
-    RS::of<&RateSignalHeard::signal, &v32::RateSignal::v32bis>("v32bis", "", "else V.32"),
+    RS::of<&RateSignalHeard::signal, &v32::RateSignal::v32bis>("v32bis", "", "whether the sender has V.32bis, not only V.32"),
     RS::of("bit_rates", "bit/s", "enabled; empty: GSTN cleardown",
            [](const RateSignalHeard& r) { return bit_rates(r.signal); }),
-    RS::of("trellis_9600", "", "9600 bit/s with trellis coding",
+    RS::of("trellis_9600", "", "whether 9600 bit/s has trellis coding",
            [](const RateSignalHeard& r) { return (r.signal.rates >> 2 & 1) != 0; }),
-    RS::of<&RateSignalHeard::after_data>("after_data", "", "of a renegotiation or cleardown"),
+    RS::of<&RateSignalHeard::after_data>("after_data", "", "whether the signal belongs to a renegotiation or cleardown"),
 };
 constexpr Table kRateSignal{kRateSignalRows, "RateSignal"};
 

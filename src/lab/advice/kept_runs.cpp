@@ -53,11 +53,11 @@ constexpr Row kMeasuredRows[] = {
     M::of<&Measured::latency_max_ms>("latency_max_ms", "ms", "interrupt to output queued"),
     M::of<&Measured::isr_max_us>("isr_max_us", "us", "longest interrupt routine"),
     M::of<&Measured::dpc_max_us>("dpc_max_us", "us", "longest DPC"),
-    M::of<&Measured::share>("share", "", "of the CPU"),
-    M::of<&Measured::stolen_share>("stolen_share", "", "of the CPU, above every thread"),
-    M::of<&Measured::timer_late_max_ms>("timer_late_max_ms", "ms", "of a 1 ms timer"),
-    M::of<&Measured::timer_late_p999_ms>("timer_late_p999_ms", "ms", "of a 1 ms timer"),
-    M::of<&Measured::longest_ms>("longest_ms", "ms", "from interrupt to output"),
+    M::of<&Measured::share>("share", "", "share of the CPU used by the device, 0 to 1"),
+    M::of<&Measured::stolen_share>("stolen_share", "", "share of the CPU taken above every thread, 0 to 1"),
+    M::of<&Measured::timer_late_max_ms>("timer_late_max_ms", "ms", "greatest lateness of a 1 ms timer"),
+    M::of<&Measured::timer_late_p999_ms>("timer_late_p999_ms", "ms", "lateness of a 1 ms timer, 99.9th percentile"),
+    M::of<&Measured::longest_ms>("longest_ms", "ms", "longest time from interrupt to output"),
 };
 constexpr record::Table kMeasured{kMeasuredRows};
 

@@ -365,7 +365,7 @@ constexpr Row kPhaseRows[] = {
     Phase::of("modem_cpu_share", "", "CPU time of the driver over time, 0 to 1",
               [](const PhaseFigures& p) { return modem_cpu_share(p); }),
     Phase::of<&PhaseFigures::losses, &Losses::overrun_samples>("overrun_samples", "samples",
-                                                               "samples received and lost"),
+                                                               "received samples that were lost"),
     Phase::of<&PhaseFigures::pending_max>("pending_max_samples", "samples",
                                           "greatest number of samples that waited for service"),
     Phase::of<&PhaseFigures::phase>("phase", "", "0 on hook, 1 dialling, 2 connecting, 3 connected"),

@@ -12,7 +12,7 @@ Outcome chen_microbenchmarks(const Run& run) {
   for (const std::string& benchmark : run.published.texts("benchmarks"))
     out.rows.push_back(input("benchmark", benchmark, "measured on the live host: `offhook measure`"));
   for (const std::string& counter : run.published.texts("counters"))
-    out.rows.push_back(input("counter", counter, "read if the machine has it: `offhook measure`"));
+    out.rows.push_back(input("counter", counter, "read if the machine has this counter: `offhook measure`"));
   out.summary = "The list of measurements is claimed, the times of machines of 1995 are not.";
   return out;
 }

@@ -175,8 +175,8 @@ using AxisRows = record::Rows<Axis>;
 constexpr record::Row kAxisRows[] = {
     AxisRows::of<&Axis::text>("text", "", "quantity and unit"),
     AxisRows::of<&Axis::log>("log", "", "whether it is logarithmic"),
-    AxisRows::of<&Axis::min>("min", "", "its begin").absent("by the data"),
-    AxisRows::of<&Axis::max>("max", "", "its end").absent("by the data"),
+    AxisRows::of<&Axis::min>("min", "", "first value of the axis").absent("by the data"),
+    AxisRows::of<&Axis::max>("max", "", "last value of the axis").absent("by the data"),
     AxisRows::of<&Axis::ticks>("ticks", "", "values and names of categories")
         .absent_if_0("numbers")
         .with(&record::Row::list, 2),  // of pairs
@@ -209,9 +209,9 @@ constexpr record::Row guide_row() {
 }
 constexpr record::Row kMarkRows[] = {
     word_row<&Mark::axis, kAxes, Mark>("axis", "x or y"),
-    MarkRows::of<&Mark::value>("value", "", "its place, or the begin of a band"),
-    MarkRows::of<&Mark::text>("text", "", "its name"),
-    MarkRows::of<&Mark::to>("to", "", "end of the band").absent("it is a line"),
+    MarkRows::of<&Mark::value>("value", "", "position of the mark, or start of a band"),
+    MarkRows::of<&Mark::text>("text", "", "name of the mark"),
+    MarkRows::of<&Mark::to>("to", "", "end of the band").absent("the mark is a line"),
     guide_row(),
 };
 constexpr record::Table kMark{kMarkRows};

@@ -41,10 +41,10 @@ Outcome jones_logging(const Run& run) {
   out.rows = {input("one event", "ns", p.number("event_ns"), profile.logging.event_ns,
                     fmt::format("traces/data/profiles/{}.toml, logging.event_ns", kProfile)),
               input("log written", "MB a minute", p.number("log_mb_per_minute"), profile.logging.bytes_per_minute / 1e6,
-                    "the same, logging.bytes_per_minute; the length of an event, 16 bytes, is an assumption"),
+                    "that file, logging.bytes_per_minute; the length of an event, 16 bytes, is an assumption"),
               within("one event in cycles of 450 MHz", "cycles", p.number("event_cycles"),
                      profile.logging.event_ns * clock_mhz / 1000, 1)};
-  out.rows.back().note = "the two published values are the same time";
+  out.rows.back().note = "both published values are one time";
   return out;
 }
 

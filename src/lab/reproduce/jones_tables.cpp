@@ -70,7 +70,7 @@ void add_deviation(Outcome& out, const Published& row, const Transfers& t) {
   if (t.result.complete < 2) {
     out.rows.push_back(holds(t.name + ", standard deviation", fmt::format("{:.3f} s", row.number("sd")),
                              "fewer than two runs completed", false));
-    out.rows.back().note = "it needs two complete runs; the share of complete runs is in the row above";
+    out.rows.back().note = "a deviation needs two complete runs; the share of complete runs is in the row above";
     return;
   }
   Row r = within_share(t.name + ", standard deviation", "s", row.number("sd"), t.time.deviation, kVerdictTolerance);

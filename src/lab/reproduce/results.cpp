@@ -156,7 +156,7 @@ constexpr record::Row kTotalsRows[] = {
     count_row<3>("input", kInputCount),
     TotalsRows::of<&Totals::sharp>("can_fail.rows", "",
                                    "values whose agreement would change if the published value were 20 % off"),
-    TotalsRows::of<&Totals::sharp_agree>("can_fail.agree", "", "those of them within their tolerance"),
+    TotalsRows::of<&Totals::sharp_agree>("can_fail.agree", "", "such values within their tolerance"),
     TotalsRows::of<&Totals::paper>("inconsistent_in_the_paper", "", "values that contradict others in their paper"),
 };
 
@@ -193,7 +193,7 @@ struct Kept {
 using KeptRows = record::Rows<Kept>;
 constexpr record::Row kKeptRows[] = {
     KeptRows::of<&Kept::identity>("identity", "", "program, data and settings that made it"),
-    KeptRows::of<&Kept::checksum>("checksum", "", "of the claim's JSON"),
+    KeptRows::of<&Kept::checksum>("checksum", "", "checksum of the claim's JSON"),
     KeptRows::part<&Kept::claim>("claim", kClaim),
 };
 constexpr record::Table kKept{kKeptRows};

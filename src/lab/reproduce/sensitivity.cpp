@@ -264,8 +264,8 @@ constexpr record::Table kHolds{kHoldsRows};
 using ScanRows = record::Written<ScanOf>;
 constexpr record::Row kScanRows[] = {
     ScanRows::of("name", "", "name of the constant", [](const ScanOf& s) { return s.scan.constant->name; }),
-    ScanRows::of("what", "", "its meaning", [](const ScanOf& s) { return s.scan.constant->what; }),
-    ScanRows::of("unit", "", "its unit", [](const ScanOf& s) { return s.scan.constant->unit; }),
+    ScanRows::of("what", "", "meaning of the constant", [](const ScanOf& s) { return s.scan.constant->what; }),
+    ScanRows::of("unit", "", "unit of the constant", [](const ScanOf& s) { return s.scan.constant->unit; }),
     ScanRows::of("fitted", "", "whether it was fitted", [](const ScanOf& s) { return s.scan.constant->fitted; }),
     ScanRows::of("used", "", "the model's value", [](const ScanOf& s) { return s.scan.used; }),
     ScanRows::of("values", "", "scanned values", [](const ScanOf& s) { return s.scan.values; }),
@@ -285,7 +285,7 @@ constexpr record::Row kSensitivityRows[] = {
 using ConstantRows = record::Written<Calibration::Constant>;
 constexpr record::Row kConstantRows[] = {
     ConstantRows::of<&Calibration::Constant::name>("name", "", "name of the constant"),
-    ConstantRows::of<&Calibration::Constant::unit>("unit", "", "its unit"),
+    ConstantRows::of<&Calibration::Constant::unit>("unit", "", "unit of the constant"),
     ConstantRows::of<&Calibration::Constant::value>("found", "", "value found with Table 3 alone"),
     ConstantRows::of<&Calibration::Constant::used>("used", "", "the model's value"),
 };

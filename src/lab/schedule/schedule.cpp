@@ -223,7 +223,7 @@ constexpr record::Row kEventRows[] = {
 constexpr record::Table kEvents{kEventRows};
 constexpr record::Row kEntityRows[] = {
     E::of("name", "", "name of an interrupt, a DPC or a thread", [](const Entity& e) { return e.description->name; }),
-    E::of("kind", "", "its kind", [](const Entity& e) { return e.description->kind_name; }),
+    E::of("kind", "", "kind of the entity", [](const Entity& e) { return e.description->kind_name; }),
     E::of("released", "", "released jobs", [](const Entity& e) { return e.figures->released; }),
     E::of("completed", "", "completed jobs", [](const Entity& e) { return e.figures->completed; }),
     E::of("misses", "", "jobs that missed their deadline", [](const Entity& e) { return e.figures->misses; }),

@@ -82,7 +82,7 @@ constexpr KeyHelp kEntityHelp[] = {
     {"nice", "nice value, -20 to 19, of a fair thread of Linux; without it a thread of SCHED_FIFO at its priority"},
     {"handler", "true: its jobs are an interrupt handler (default false)"},
     {"group", "name of a group that shares one budget (default: each thread has its own)"},
-    {"background", "its priority after the budget is exhausted, 0 to 31; -1: it waits (default -1)"},
+    {"background", "priority after the budget is exhausted, 0 to 31; -1: it waits (default -1)"},
     {"slot_offset_ns", "start of its first slot (default 0)"},
     {"slot_length_ns", "length of a slot, at most slot_period_ns"},
     {"slot_period_ns", "time from slot to slot"},

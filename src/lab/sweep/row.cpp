@@ -51,7 +51,7 @@ constexpr Row kRows[] = {
     RunRows::of<&RunRow::samples_late>("samples_late", "samples", "samples that were ready after they were due"),
     RunRows::of<&RunRow::pending_max_samples>("pending_max_samples", "samples",
                                               "greatest number of samples that waited for service"),
-    RunRows::of<&RunRow::overrun_samples>("overrun_samples", "samples", "samples received and lost"),
+    RunRows::of<&RunRow::overrun_samples>("overrun_samples", "samples", "received samples that were lost"),
     RunRows::of<&RunRow::underrun_samples>("underrun_samples", "samples", "samples missing when due for sending"),
     RunRows::of<&RunRow::frames_retransmitted>("frames_retransmitted", "",
                                                "frames that the near end's V.42 retransmitted"),

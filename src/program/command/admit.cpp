@@ -62,16 +62,16 @@ using DeviceKeys = record::Written<DeviceRow>;
 using law::DeviceShare;
 constexpr record::Row kAdmittedRows[] = {
     DeviceKeys::of<&DeviceRow::share, &DeviceShare::name>("name", "", "name of a device"),
-    DeviceKeys::of<&DeviceRow::share, &DeviceShare::context>("context", "", "its context"),
-    DeviceKeys::of<&DeviceRow::share, &DeviceShare::demand>("demand", "", "its work, as a share of a CPU, 0 to 1"),
+    DeviceKeys::of<&DeviceRow::share, &DeviceShare::context>("context", "", "context of the device"),
+    DeviceKeys::of<&DeviceRow::share, &DeviceShare::demand>("demand", "", "work of the device, as a share of a CPU, 0 to 1"),
     DeviceKeys::of<&DeviceRow::share, &DeviceShare::reserved>("reserved", "",
-                                                              "its reservation, as a share of a CPU; 0: none"),
+                                                              "reservation of the device, as a share of a CPU; 0: none"),
     DeviceKeys::of(
-        "overloaded", "", "whether its reservation is less than its work",
+        "overloaded", "", "whether the reservation is less than the work",
         [](const DeviceRow& d) { return d.share.reserved > 0 ? std::optional(d.share.overloaded) : std::nullopt; })
         .absent("without a reservation"),
     DeviceKeys::of<&DeviceRow::share, &DeviceShare::margin_ms>("law_margin_ms", "ms", "margin below the longest gap"),
-    DeviceKeys::of<&DeviceRow::breaks_at>("breaks_at", "", "factor of work at which it first loses samples; null: none")
+    DeviceKeys::of<&DeviceRow::breaks_at>("breaks_at", "", "factor of work at which the device first loses samples; null: none")
         .or_null(),
 };
 using OutcomeKeys = record::Written<OutcomeRow>;
@@ -86,7 +86,7 @@ constexpr record::Row kOutcomeRows[] = {
                       return o.outcome.first_loss_s >= 0 ? std::optional(o.outcome.first_loss_s) : std::nullopt;
                     })
         .or_null(),
-    OutcomeKeys::of<&OutcomeRow::outcome, &DeviceOutcome::share>("share", "", "share of a CPU that it used"),
+    OutcomeKeys::of<&OutcomeRow::outcome, &DeviceOutcome::share>("share", "", "share of a CPU that the device used"),
 };
 constexpr record::Table kDevice{kAdmittedRows}, kOutcome{kOutcomeRows};
 constexpr record::Row kGrowthRows[] = {
@@ -98,7 +98,7 @@ constexpr record::Table kGrowth{kGrowthRows};
 constexpr record::Row kLineRows[] = {
     OutcomeKeys::of<&OutcomeRow::growth>("growth", "", "factor of all work"),
     OutcomeKeys::of("device", "", "name of the device", [](const OutcomeRow& o) { return o.share->name; }),
-    OutcomeKeys::of("context", "", "its context", [](const OutcomeRow& o) { return o.share->context; }),
+    OutcomeKeys::of("context", "", "context of the device", [](const OutcomeRow& o) { return o.share->context; }),
     OutcomeKeys::part("", kOutcome, [](const OutcomeRow& o) { return &o; }).always(),
 };
 constexpr record::Table kAdmittedLine{kLineRows};
@@ -110,7 +110,7 @@ constexpr record::Row kResultRows[] = {
     ResultKeys::of("admitted", "", "whether all devices fit by share and law",
                    [](const Result& r) { return r.admission.admitted(); }),
     ResultKeys::of<&Result::admission, &Admission::demand>("demand", "CPUs", "work of all devices"),
-    ResultKeys::of<&Result::admission, &Admission::reserved>("reserved", "CPUs", "their reservations"),
+    ResultKeys::of<&Result::admission, &Admission::reserved>("reserved", "CPUs", "reservations of all devices"),
     ResultKeys::of<&Result::admission, &Admission::cpus>("bound", "CPUs", "available"),
     ResultKeys::of<&Result::admission, &Admission::reserved_most>("reserved_bound", "CPUs",
                                                                   "available to reservations"),

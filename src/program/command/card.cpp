@@ -69,7 +69,7 @@ using CardSummaryKeys = record::Written<CardSummary>;
 constexpr record::Row kCardRows[] = {
     CardSummaryKeys::of<&CardSummary::interrupts>("interrupts", "", "interrupts raised"),
     CardSummaryKeys::of<&CardSummary::overrun>("overrun", "sample periods", "received samples that were lost"),
-    CardSummaryKeys::of<&CardSummary::underrun>("underrun", "sample periods", "samples missing when due"),
+    CardSummaryKeys::of<&CardSummary::underrun>("underrun", "sample periods", "samples missing when due for sending"),
     CardSummaryKeys::of<&CardSummary::near_received>("near_received", "bytes", "received by the modem at the card")
         .absent("without --in-process"),
     CardSummaryKeys::of<&CardSummary::seconds>("seconds", "s", "line time"),
@@ -86,7 +86,7 @@ constexpr record::Row kCardRows[] = {
     CardSummaryKeys::of<&CardSummary::far_underrun>("far_underrun", "samples", "underruns of the second card")
         .absent("without --far-card"),
     CardSummaryKeys::of<&CardSummary::far_end>("far_end", "", "why the external program stopped sending, --far-end")
-        .absent("it did not"),
+        .absent("the external program did not stop sending"),
 };
 
 /// @param summary  receives the counters of the card
@@ -404,7 +404,7 @@ void add_card(App& line, Action& action) {
       ->type_name("FAULT@SECONDS");
   sub->add_flag(
       "--in-process", options->in_process,
-      "Run the driver in this process, without a virtual machine, for the duration of --hash; it sends the same file");
+      "Run the driver in this process, without a virtual machine, for the duration of --hash; its modem sends the same file");
   sub->add_option("--block", options->block, "Samples per interrupt, with --in-process")->type_name("N");
   sub->add_option("--lead", options->lead, "Samples queued ahead, with --in-process")->type_name("N");
   sub->footer(R"(Examples:

@@ -73,7 +73,7 @@ constexpr record::Row kExportRows[] = {
     ExportedKeys::of<&Exported::log, &Ending::complete>("complete", "", "whether the log has its end record"),
     ExportedKeys::of<&Exported::log, &Ending::truncated>("truncated", "",
                                                          "whether the log ends early but is otherwise intact"),
-    ExportedKeys::of<&Exported::log, &Ending::message>("message", "", "fault of the log"),
+    ExportedKeys::of<&Exported::log, &Ending::message>("message", "", "damage of the log; empty: none"),
 };
 
 int run_export(const ExportOptions& options) {

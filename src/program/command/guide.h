@@ -18,7 +18,7 @@ std::string named_command(const App& app, const std::vector<std::string>& words)
 /// A kind of file that people write, for `new` and `help keys`.
 struct FileKind {
   const char* name;  ///< "device"
-  const char* used;  ///< "file of advise"
+  const char* used;  ///< "host file, for advise"
   std::string (*text)();
 };
 /// The kinds of files, tables and documents that `offhook help keys` describes.

@@ -59,8 +59,8 @@ using config::HostSource;
 using Sc = hostsim::HostScenario;
 constexpr record::Row kListedHostRows[] = {
     HostKeys::of<&Host::name>("host", "", "name of the host"),
-    HostKeys::of<&Host::host, &Sc::scheduler>("scheduler", "", "its scheduler"),
-    HostKeys::of<&Host::host, &Sc::reservations>("reservations", "", "its reservations"),
+    HostKeys::of<&Host::host, &Sc::scheduler>("scheduler", "", "scheduler of the host"),
+    HostKeys::of<&Host::host, &Sc::reservations>("reservations", "", "reservations of the host"),
     HostKeys::of<&Host::host, &Sc::charge_stolen_time>("charge_stolen_time", "",
                                                        "whether interrupt time is charged to the interrupted thread"),
     HostKeys::of<&Host::host, &Sc::tick_hz>("tick_hz", "Hz", "rate of its clock interrupts"),

@@ -118,9 +118,9 @@ constexpr record::Row kKernelCallRows[] = {
     KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::storms>(
         "storms", "", "times that the interrupt was masked because of a storm"),
     KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::overrun>(
-        "overrun", "sample periods", "received and lost, by the card's counter"),
+        "overrun", "sample periods", "received samples that were lost, by the card's counter"),
     KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::underrun>(
-        "underrun", "sample periods", "missing when due for sending, by the card's counter"),
+        "underrun", "sample periods", "samples missing when due for sending, by the card's counter"),
     KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::blocks>("blocks", "", "blocks served"),
     KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::blocks_late>(
         "blocks_late", "", "blocks served after their samples were due"),
@@ -129,7 +129,7 @@ constexpr record::Row kKernelCallRows[] = {
     KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::samples_filled_in>(
         "samples_filled_in", "sample periods", "samples replaced by silence"),
     KernelCallResultKeys::of<&KernelCallResult::status, &oh_kernel_status::pending_max>(
-        "pending_max", "sample periods", "greatest number that waited for service"),
+        "pending_max", "sample periods", "greatest number of samples that waited for service"),
     KernelCallResultKeys::of("longest_section_us", "us", "longest section that held the FPU",
                              [](const KernelCallResult& k) { return k.status.longest_section_ns / 1000.0; }),
     KernelCallResultKeys::of(
@@ -140,10 +140,10 @@ constexpr record::Row kKernelCallRows[] = {
     KernelCallResultKeys::of(
         "latency_max_us", "us", "longest time from interrupt to service, measured by the driver",
         [](const KernelCallResult& k) { return static_cast<double>(k.status.latency.max_ns) / 1000.0; }),
-    KernelCallResultKeys::of("pending_samples.p50", "sample periods", "number that waited at each service: median",
+    KernelCallResultKeys::of("pending_samples.p50", "sample periods", "samples that waited at a service: median",
                              [](const KernelCallResult& k) { return k.figures.pending_samples.quantile(0.5); }),
     KernelCallResultKeys::of("pending_samples.p99", "sample periods",
-                             "number that waited at each service, not exceeded by 99 %",
+                             "samples that waited at a service: 99th percentile",
                              [](const KernelCallResult& k) { return k.figures.pending_samples.quantile(0.99); }),
     KernelCallResultKeys::of("pending_samples.max", "sample periods", "the same, greatest",
                              [](const KernelCallResult& k) { return k.figures.pending_samples.max(); }),

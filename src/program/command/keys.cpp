@@ -32,12 +32,12 @@ std::string host_text() {
 }
 
 constexpr FileKind kKeyFiles[] = {
-    {"scenario", "file of run and sweep", scenario_text},
-    {"device", "file of advise and advise law", device_text},
-    {"host", "file of advise", host_text},
+    {"scenario", "scenario file, for run and sweep", scenario_text},
+    {"device", "device file, for advise and advise law", device_text},
+    {"host", "host file, for advise", host_text},
     {"load", "[[load.device]] and similar tables", [] { return config::describe_load_devices(); }},
-    {"computation", "file of mttf --tasks", [] { return config::describe_computations(); }},
-    {"system", "file of schedule, JSON", [] { return schedule::describe_system(); }},
+    {"computation", "task file, for mttf --tasks", [] { return config::describe_computations(); }},
+    {"system", "JSON file, for schedule", [] { return schedule::describe_system(); }},
     {"csv", "columns of the tables that commands write", csv_keys_text},
     {"json", "keys of the output of --json", json_keys_text}};
 

@@ -139,9 +139,9 @@ using law::CellOutcome;
 constexpr record::Row kCellRows[] = {
     CellOutcomeKeys::of<&CellOutcome::reservation, &TickReservation::x>("x_ticks", "ticks", "X"),
     CellOutcomeKeys::of<&CellOutcome::reservation, &TickReservation::y>("y_ticks", "ticks", "Y"),
-    CellOutcomeKeys::of<&CellOutcome::law>("law", "", "whether the full law grants it"),
-    CellOutcomeKeys::of<&CellOutcome::simple>("simple_law", "", "whether share and gap alone grant it"),
-    CellOutcomeKeys::of<&CellOutcome::authors>("authors_rule", "", "whether the rule of the paper's authors grants it"),
+    CellOutcomeKeys::of<&CellOutcome::law>("law", "", "whether the full law grants the reservation"),
+    CellOutcomeKeys::of<&CellOutcome::simple>("simple_law", "", "whether share and gap alone grant the reservation"),
+    CellOutcomeKeys::of<&CellOutcome::authors>("authors_rule", "", "whether the rule of the paper's authors grants the reservation"),
     CellOutcomeKeys::of("simulated", "", "sufficient, marginal or insufficient",
                         [](const CellOutcome& c) { return to_string(c.simulated.verdict); }),
     CellOutcomeKeys::of<&CellOutcome::simulated, &VerdictResult::complete>("complete", "", "runs without a loss"),
@@ -178,7 +178,7 @@ using PhaseResultKeys = record::Written<law::PhaseResult>;
 constexpr record::Row kPhaseRows[] = {
     PhaseResultKeys::of<&law::PhaseResult::reservation, &TickReservation::x>("x_ticks", "ticks", "X"),
     PhaseResultKeys::of<&law::PhaseResult::reservation, &TickReservation::y>("y_ticks", "ticks", "Y"),
-    PhaseResultKeys::of<&law::PhaseResult::law>("law", "", "whether the full law grants it"),
+    PhaseResultKeys::of<&law::PhaseResult::law>("law", "", "whether the full law grants the reservation"),
     PhaseResultKeys::of("phases", "", "starting phases", [](const law::PhaseResult& p) { return p.success.size(); }),
     PhaseResultKeys::of("successful", "", "phases without a loss",
                         [](const law::PhaseResult& p) {

@@ -424,7 +424,7 @@ that goes off hook hears dial tone. When it has dialled any number in DTMF, the 
 hook, the line connects them. A modem that leaves is on hook and may return. The command ends when both have left.
 
 With --set line.kind=digital-trunk, the first card is an analogue modem's, which receives 16,000 samples/s, and the
-second one has the network's octets: `AT+MS=V90` on both gives a V.90 call. trunk.near_end=digital exchanges them.
+second one has the network's octets: `AT+MS=V90` on both gives a V.90 call. trunk.near_end=digital exchanges the two cards.
 )");
   sub->require_subcommand(0, 1);
   add_card(*sub, action);

@@ -225,7 +225,7 @@ using TimedCallKeys = record::Written<TimedCall>;
 using measure::KernelRow;
 constexpr record::Row kTimedCallRows[] = {
     TimedCallKeys::of<&TimedCall::row, &KernelRow::name>("call", "", "operation"),
-    TimedCallKeys::of<&TimedCall::row, &KernelRow::equivalent>("equivalent", "", "its Linux equivalent"),
+    TimedCallKeys::of<&TimedCall::row, &KernelRow::equivalent>("equivalent", "", "equivalent of the call on Linux"),
     TimedCallKeys::of("count", "", "number of timed calls", [](const TimedCall& c) { return c.row.time.count(); }),
     TimedCallKeys::of("min_us", "us", "shortest call",
                       [](const TimedCall& c) { return us_of(double(c.row.time.min())); }),

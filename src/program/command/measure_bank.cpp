@@ -32,8 +32,8 @@ struct Bank {
 using St = record::Written<measure::BankStall>;
 constexpr record::Row kStallRows[] = {
     St::of<&measure::BankStall::at_s>("at_s", "s", "time of a stall of the hardware's thread, from the first sample"),
-    St::of<&measure::BankStall::ms>("ms", "ms", "its length"),
-    St::of<&measure::BankStall::blocks_late>("blocks_late", "", "late blocks until 100 ms after it"),
+    St::of<&measure::BankStall::ms>("ms", "ms", "length of the stall"),
+    St::of<&measure::BankStall::blocks_late>("blocks_late", "", "late blocks during the stall and the 100 ms after it"),
 };
 constexpr record::Table kStall{kStallRows};
 using BankKeys = record::Written<Bank>;
@@ -57,9 +57,9 @@ constexpr record::Row kBankRows[] = {
     BankKeys::of<&Bank::result, &BankResult::samples_filled_in>("samples_filled_in", "samples",
                                                                 "samples replaced by silence"),
     BankKeys::of<&Bank::result, &BankResult::underrun_samples>("underrun_samples", "samples",
-                                                               "missing when due for sending"),
+                                                               "samples missing when due for sending"),
     BankKeys::of<&Bank::result, &BankResult::pending_max_samples>("pending_max_samples", "samples",
-                                                                  "greatest number that waited for service"),
+                                                                  "greatest number of samples that waited for service"),
     BankKeys::of<&Bank::result, &BankResult::bytes>("bytes", "bytes", "bytes that arrived at all modems"),
     BankKeys::of<&Bank::result, &BankResult::bytes_wrong>("bytes_wrong", "bytes", "bytes that arrived wrong"),
     BankKeys::of<&Bank::result, &BankResult::modems_share>("cpu_share_percent", "%",

@@ -43,7 +43,7 @@ constexpr record::Row kWakeupStagesRows[] = {
 using CulpritKeys = record::Written<measure::Culprit>;
 constexpr record::Row kCulpritRows[] = {
     CulpritKeys::of<&measure::Culprit::name>("name", "", "thread or interrupt that had the CPU meanwhile"),
-    CulpritKeys::of<&measure::Culprit::as>("as", "", "its kind"),
+    CulpritKeys::of<&measure::Culprit::as>("as", "", "kind of the culprit"),
     CulpritKeys::of<&measure::Culprit::ns>("us", "us", "duration").scale(1e-3),
 };
 using SampledFunctionKeys = record::Written<measure::SampledFunction>;

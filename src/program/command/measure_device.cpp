@@ -65,7 +65,7 @@ constexpr record::Row kWorstRows[] = {
                   [](const Worst& w) { return w.block().number; }),
     WorstKeys::of("after_us", "us", "time from its samples to its end",
                   [](const Worst& w) { return us_between(w.block().due, w.block().ended); }),
-    WorstKeys::of("waited_us", "us", "time from its samples to the begin of its work",
+    WorstKeys::of("waited_us", "us", "time from its samples to the start of its work",
                   [](const Worst& w) { return us_between(w.block().due, w.block().begun); }),
     WorstKeys::of("took_us", "us", "time of its work, with interruptions",
                   [](const Worst& w) { return us_between(w.block().begun, w.block().ended); }),
@@ -94,11 +94,11 @@ constexpr record::Row kDeviceRows[] = {
     MeasuredDeviceKeys::of<&Device::live, &Live::driver, &Driver::samples_late>("samples_late", "samples",
                                                                                 "samples that were late"),
     MeasuredDeviceKeys::of<&Device::live, &Live::card, &Card::underrun_samples>("underrun_samples", "samples",
-                                                                                "missing when due for sending"),
+                                                                                "samples missing when due for sending"),
     MeasuredDeviceKeys::of<&Device::live, &Live::card, &Card::overrun_samples>("overrun_samples", "samples",
-                                                                               "received and lost"),
+                                                                               "received samples that were lost"),
     MeasuredDeviceKeys::of<&Device::live, &Live::driver, &Driver::pending_max>(
-        "pending_max_samples", "samples", "greatest number that waited for service"),
+        "pending_max_samples", "samples", "greatest number of samples that waited for service"),
     MeasuredDeviceKeys::of<&Device::live, &Live::buffer_samples>("buffer_samples", "samples",
                                                                  "length of a buffer of the device"),
     MeasuredDeviceKeys::part("service_time", kQuantiles,
@@ -356,7 +356,7 @@ void add_measure_device(App& measure, Action& action, const std::shared_ptr<Meas
   offhook measure device examples/g-lite.toml --context "FIFO 50" --recorded
   offhook --plugin ./libtone.so measure device tone.toml --card alsa:hw:CARD=PCH --context "FIFO 50"
 
-Without --card, one thread at FIFO 85 plays the card; of a scenario, also the line and the far pump. The work of
+Without --card, one thread at FIFO 85 plays the card; for a scenario, the thread also plays the line and the far pump. The work of
 a device file is a loop of the declared CPU time, calibrated on this CPU. The output of a block is queued when all of its
 work is done. --seconds includes the start-up: the pumps of a scenario train, then carry a pattern in both directions.
 

@@ -63,7 +63,7 @@ constexpr record::Table kThen{kThenRows}, kFaster{kFasterRows}, kCounters{kCount
 using BenchmarkKeys = record::Written<Benchmark>;
 constexpr record::Row kBenchmarkRows[] = {
     BenchmarkKeys::of("name", "", "operation", [](const Benchmark& b) { return b.row->name; }),
-    BenchmarkKeys::of("what", "", "its description", [](const Benchmark& b) { return b.row->what; }),
+    BenchmarkKeys::of("what", "", "description of the benchmark", [](const Benchmark& b) { return b.row->what; }),
     BenchmarkKeys::of("unit", "", "unit of the times or rates of this row",
                       [](const Benchmark& b) { return b.row->unit; }),
     BenchmarkKeys::of("repetitions", "", "repetitions that were run",
@@ -71,8 +71,8 @@ constexpr record::Row kBenchmarkRows[] = {
     BenchmarkKeys::of("median", "", "median in the row's unit; 0: skipped",
                       [](const Benchmark& b) { return b.row->median(); }),
     BenchmarkKeys::of("min", "", "least value", [](const Benchmark& b) { return b.row->quantile(0); }),
-    BenchmarkKeys::of("p10", "", "not exceeded by 10 %", [](const Benchmark& b) { return b.row->quantile(0.1); }),
-    BenchmarkKeys::of("p90", "", "not exceeded by 90 %", [](const Benchmark& b) { return b.row->quantile(0.9); }),
+    BenchmarkKeys::of("p10", "", "10th percentile", [](const Benchmark& b) { return b.row->quantile(0.1); }),
+    BenchmarkKeys::of("p90", "", "90th percentile", [](const Benchmark& b) { return b.row->quantile(0.9); }),
     BenchmarkKeys::of("max", "", "greatest value", [](const Benchmark& b) { return b.row->quantile(1); }),
     BenchmarkKeys::part("counters", kCounters, [](const Benchmark& b) { return &b.row->counters; }).always(),
     BenchmarkKeys::of("skipped", "", "why the row was skipped; empty: it was run",

@@ -59,10 +59,10 @@ constexpr std::string_view kSystem = R"({
 }
 )";
 
-constexpr FileKind kKinds[] = {{"scenario", "file of run", scenario_template},
-                               {"device", "file of advise and advise law", device_template},
-                               {"host", "file of advise", host_template},
-                               {"system", "file of schedule, JSON", [] { return std::string(kSystem); }}};
+constexpr FileKind kKinds[] = {{"scenario", "scenario file, for run", scenario_template},
+                               {"device", "device file, for advise and advise law", device_template},
+                               {"host", "host file, for advise", host_template},
+                               {"system", "JSON file, for schedule", [] { return std::string(kSystem); }}};
 
 }  // namespace
 

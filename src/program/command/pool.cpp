@@ -432,7 +432,7 @@ void add_pool(App& app, Action& action) {
   add_page(*sub, options->page);
   sub->add_option("--tty", options->tty, "Prefix of symbolic links to the terminals, such as /run/pool-tty")
       ->type_name("PREFIX");
-  sub->add_option("--context", options->context, "As for `offhook modem`")->type_name("CONTEXT");
+  sub->add_option("--context", options->context, "Context of every modem, as in `offhook modem`")->type_name("CONTEXT");
   sub->add_option("--seconds", options->seconds, "Accept no further calls after S seconds")
       ->type_name("S")
       ->check(in_range(0.001, 1e9));
@@ -443,8 +443,8 @@ void add_pool(App& app, Action& action) {
   offhook pool audiosocket::9092,listen --tcp 127.0.0.1:23 --log out/calls
   offhook pool dahdi:1/1-15 --tty /run/pool-tty
 
-Each call is one line on standard output. Ctrl-C accepts no further calls and waits for those in progress; a second one
-ends them.
+Each call is one line on standard output. After Ctrl-C the pool accepts no further calls and waits for those in
+progress; a second Ctrl-C ends them.
 )");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }

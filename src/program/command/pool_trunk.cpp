@@ -124,7 +124,7 @@ class AudioSocketTrunk final : public PoolTrunk {
     const bool closed =
         std::any_of(lines_.begin(), lines_.end(), [](const Line& l) { return l.state == State::kClosed; });
     say(fmt::format("caller {} refused: {}", call.uuid.empty() ? "unknown" : call.uuid,
-                    call.uuid.empty() ? "its first message is no UUID"
+                    call.uuid.empty() ? "its first message is not a UUID"
                     : closed          ? "no further calls"
                                       : fmt::format("no line of {} is free", lines_.size())));
   }

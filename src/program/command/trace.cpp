@@ -48,7 +48,7 @@ struct Recorded {
 using SourceKeys = record::Written<Source>;
 constexpr record::Row kSourceRows[] = {
     SourceKeys::of<&Source::name>("name", "", "name of a thread or interrupt that ran"),
-    SourceKeys::of<&Source::as>("as", "", "its kind"),
+    SourceKeys::of<&Source::as>("as", "", "kind of the source"),
     SourceKeys::of<&Source::intervals>("intervals", "", "number of intervals"),
     SourceKeys::of<&Source::share>("share", "", "share of the time, 0 to 1"),
     SourceKeys::of<&Source::mean_us>("mean_us", "us", "mean interval"),

@@ -184,7 +184,7 @@ void add_trunk_test(App& app, Action& action) {
   sub->add_option("--seconds", options->seconds, "Duration of the test: each end sends for half of it")
       ->type_name("S")
       ->check(in_range(measure::kLeastTrunkSeconds, 3600.0));
-  sub->add_option("--context", options->context, "As for `offhook modem`")->type_name("CONTEXT");
+  sub->add_option("--context", options->context, "Context of both modems, as in `offhook modem`")->type_name("CONTEXT");
   add_live_options(*sub, options->interrupt_priority, options->best_effort);
   add_text_output(*sub, kJsonOption, options->json, "Result as JSON");
   sub->add_option("--html", options->html, "Write a page: octets, jumps, line probing in both directions")
