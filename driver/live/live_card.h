@@ -59,7 +59,7 @@ class LiveCard {
     const std::uint32_t least = oh_streams_block_min(&card_.streams);
     return least == oh_streams_block_max(&card_.streams) ? least : 0;
   }
-  /// Samples between the rings and the line, both directions together, beyond those that the driver keeps queued.
+  /// Samples between the rings and the line, both directions together, without those that the driver keeps queued.
   virtual std::uint32_t queued_samples() const { return 0; }
   /// Kind of the samples from `position` on: at most n of one kind. From the driver's context, in order of position.
   virtual oh_encoding encoding() const { return card_.streams.rx.encoding; }

@@ -9,7 +9,7 @@
 //    acknowledge  0xf0  id  superframe  CRC-16                               both ends change with that superframe
 //
 // A request is repeated until it is acknowledged, an acknowledgement until its superframe begins. Superframes are
-// counted on the line, from the begin of data, modulo 256. After G.992.1 clause 11, as far as known: header
+// counted on the line, from the start of data, modulo 256. After G.992.1 clause 11, as far as known: header
 // and commands are of that form; the number of changes, the id, the CRC and the repetition were chosen here.
 #pragma once
 

@@ -367,7 +367,7 @@ void Procedure::hear_medley(Receiver* receiver) {
   Complex sent[kMostTones];
   rx_medley_.next(rx_band_, sent);
   ++medley_symbols_;
-  // A wrong symbol, or half of one, is no measure of the
+  // A wrong symbol, or half of one, does not measure the
   // noise: a card that is served late plays old symbols.
   if (!receiver->spoiled() && receiver->likeness(sent) > kMedleyLikeness) learn_from_medley(receiver, sent);
   if (medley_symbols_ < medley_length()) return;

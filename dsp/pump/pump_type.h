@@ -80,8 +80,8 @@ oh_pump pump_of(P& pump) {
 /// to its round trip.
 inline constexpr uint32_t kMostIoDelay = 3200;
 
-/// An odd number of whole cache lines of 64 octets. In an array of states, the same part of each state is then in a
-/// different set of the cache.
+/// An odd number of whole cache lines of 64 octets. Equal members of neighbouring states in
+/// an array then use different sets of the cache.
 constexpr size_t state_size(size_t bytes) {
   return ((bytes + 63) / 64 | 1) * 64;
 }

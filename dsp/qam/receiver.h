@@ -227,7 +227,7 @@ class Receiver {
   bool odd_ = false;  // whether the next T/2 sample is between two symbols
   bool trained_ = false;
   bool emitting_ = false;
-  int skip_ = 0;        // symbols until the first one that is given out
+  int skip_ = 0;        // symbols until the first one that is returned
   int after_main_ = 0;  // samples of the window after a symbol's main cursor
   float input_power_ = 1;
   float step_ = 0;        // LMS, normalised

@@ -42,7 +42,7 @@ struct QuickConnect {
   uint8_t sync = 0;                            ///< for both; 0: no Quick Connect
   uint8_t octet = 0;                           ///< the caller's QC1, the answerer's QCA1
   bool (*understands)(uint8_t far) = nullptr;  ///< the other's
-  // The same by V.8 bis; null: not by V.8 bis.
+  // The members above for V.8 bis; null: not by V.8 bis.
   uint8_t message[kMessage] = {};  ///< the caller's QC2, the answerer's QCA2
   bool (*understands_message)(const uint8_t* far, int n) = nullptr;
   bool begins_with_cre = false;  ///< answerer

@@ -28,7 +28,7 @@ constexpr int kModemLevel = 10;
 
 // The longest interruption that every DTMF receiver tolerates. Source: ITU-T Q.24, Annex A
 constexpr std::uint64_t kBrokenTone_ms = 10;
-// No answer: S7, which driver/tty counts from the last digit. Source: ITU-T V.250, 6.3.7
+// Time without an answer that ends a call: S7, counted from the last digit (driver/tty). Source: ITU-T V.250, 6.3.7
 constexpr Ns kNoAnswer = 60'000'000'000;
 
 constexpr int kTimerHz = 1000;  // of the load's multimedia timer

@@ -62,7 +62,7 @@ inline constexpr double kUpperEdgeHz = 3400;
 /// The same characteristic with the band's upper edge at `hz`, where the edge attenuates more.
 ChannelCharacteristic with_upper_edge(ChannelCharacteristic characteristic, double hz);
 
-/// The same with a steep edge: no attenuation up to `hz`, 8 dB at 100 Hz above it, 40 dB from 250 Hz above it on; 0:
+/// As above with a steep edge: no attenuation up to `hz`, 8 dB at 100 Hz above it, 40 dB from 250 Hz above it on; 0:
 /// none. Linear-phase decimators of converters that sample at 8000 Hz have such edges at 0.43 to 0.44 of the rate. The
 /// values are this project's choice.
 ChannelCharacteristic with_steep_edge(ChannelCharacteristic characteristic, double hz);

@@ -4,7 +4,7 @@
 // Documentation/scheduler/sched-eevdf.rst). Virtual runtime is CPU time times 1024 / weight. V is the weighted mean
 // virtual runtime of all runnable threads; a thread's lag is V minus its own virtual runtime. A thread with a lag of
 // at least 0 is eligible. The eligible thread with the earliest virtual deadline runs; the deadline is its virtual
-// runtime at the begin of its slice, plus the slice.
+// runtime at the start of its slice, plus the slice.
 //   - A running thread is replaced only when its slice is used up or it is no longer eligible (RUN_TO_PARITY). The
 //     clock's interrupt or a waking thread detects this; without HRTICK a slice therefore ends at a tick.
 //   - A waking thread starts with the lag that it had when it went to sleep, limited to two slices or a tick. The

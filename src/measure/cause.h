@@ -51,7 +51,7 @@ CauseResult measure_cause(const CauseConfig& config, const std::function<bool(co
 std::vector<Culprit> had_the_cpu(const std::vector<traces::KernelEvent>& events, int cpu, std::int64_t begin,
                                  std::int64_t end);
 
-/// The same, from events that already exist.
+/// As above, from events that already exist.
 void judge(CauseResult& result, const std::vector<traces::KernelEvent>& events, const Wakeup& wakeup, int pid,
            const std::string& thread);
 

@@ -21,7 +21,7 @@ namespace offhook::traces {
 ///     if (!log.ending().complete) warn(log.ending().message);
 class LogReader {
  public:
-  /// @throws LogError if this is no event log or its header is damaged: then the events have no meaning.
+  /// @throws LogError if the file is not an event log or its header is damaged: then the events have no meaning.
   explicit LogReader(const std::string& path);
   /// From any source, for example memory. @param name for messages
   LogReader(std::unique_ptr<std::istream> in, std::string name);

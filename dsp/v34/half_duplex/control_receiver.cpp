@@ -95,7 +95,7 @@ void ControlReceiver::half_symbol(Complex u) {
   if (odd_) look();
 }
 
-// The 16 T/2 samples up to `newest_ago` before the newest, the oldest first.
+// Spectrum of 16 T/2 samples, of which the last one is `newest_ago` samples old.
 void ControlReceiver::transform(int newest_ago, float turns_per_sample, Spectrum* s) const {
   *s = {};
   for (int i = 0; i < kBins; ++i) {

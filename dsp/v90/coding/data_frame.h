@@ -48,10 +48,10 @@ class FrameEncoder {
   bool wants_frame() const { return !ended_ && queued_ < frames_ + p_.look_ahead; }
   /// One more data frame. @param[in] bits  [parameters().bits()], one per byte, in order of time  @pre wants_frame()
   void put(const uint8_t* bits);
-  /// The same. @param bits  the first in time in bit 0
+  /// As above. @param bits  the first in time in bit 0
   void put(uint64_t bits);
   void end() { ended_ = true; }
-  /// All that was put has been given out.
+  /// Whether everything that was put has been taken.
   bool empty() const { return queued_ == 0; }
   /// @param[out] codes  [6] the next data frame  @pre !wants_frame() and !empty()
   /// Real-time: yes, O(2^look_ahead).

@@ -20,7 +20,7 @@ constexpr float kWeight = 1e-3f;  // of a tap against the greatest, squares
 // An echo nearer to an end of the taps than this is not wholly within them.
 constexpr int kMargin = 16;
 
-/// Of correlations of either sign. @return whether one is distinct  @param[out] best
+/// Whether the largest of n correlations, of either sign, stands out from the others. @param[out] best  its index
 bool distinct(const float* c, int n, int* best) {
   *best = 0;
   float sum = 0;

@@ -31,7 +31,7 @@ void NearEcho::process(const int16_t* received, float* left) {
   if (!training_) return;
   const int row = trained_++ - kSettle - delay_;
   if (row >= 0 && row < kRows) {
-    // The first row's window as a whole, then one sample per row.
+    // The window is filled once for the first row, and then shifted by one sample per row.
     if (row == 0) {
       for (int k = 0; k < kTaps; ++k) window_[k] = x[k];
     } else {

@@ -29,7 +29,7 @@ class NearEcho {
   /// V.92's, needs 64
   void init(int io_delay_samples, const Kernels& kernels = best_kernels(), int steps = kSteps);
   static constexpr int kSteps = 32;
-  /// The digital modem is silent. Training takes kTraining samples after the echo of its begin; if it ends before, the
+  /// The digital modem is silent. Training takes kTraining samples after the echo of its start; if it ends before, the
   /// taps are unchanged, or are those found so far.
   void set_training(bool training);
   bool training() const { return training_; }

@@ -186,7 +186,7 @@ void PcmReceiver::refit() {
   // The window of the next symbol, of which only the newest samples are missing.
   captures_ = 0;
   const int have = kForward - 1;
-  // The symbol after the newest is given out two samples from now, one sample after its window.
+  // The symbol after the newest is returned two samples from now, one sample after its window is complete.
   for (int k = have; k > 0; --k) captured_[captures_++] = ring_[(at_ + kRing - (k - 1)) % kRing];
   for (int k = 0; k < kFeedback; ++k) known_[k] = decided_[decided_at_ + 1 + k];
 }

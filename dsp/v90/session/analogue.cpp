@@ -13,7 +13,7 @@ using v34::TrainingPoints;
 
 constexpr uint32_t kSilenceMs = 70;      // 9.3.2.1
 constexpr uint32_t kWaitForJdMs = 4500;  // 9.3.2.6
-// Beyond 9.3.2.4's 1500 ms from the start of Ja, in which there is no term for the round trip.
+// The 1500 ms of 9.3.2.4 from the start of Ja, to which the round trip is added; the text has no term for it.
 constexpr uint32_t kWaitForSdMs = 1500;
 
 constexpr uint32_t kMeasureMs = 320;                       // of TRN2d, which has 550 ms and is as late as the line

@@ -36,7 +36,7 @@ enum class AnalogueState : uint8_t {
 };
 
 enum class AnalogueEvent : uint8_t {
-  // an own signal has ended, in the order of v34::Signal
+  // a signal of this end has ended, in the order of v34::Signal
   kSentSilence,
   kSentS,
   kSentSBar,
@@ -80,7 +80,7 @@ class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState
 
   /// One sample of 8000 Hz has passed.  Real-time: yes.
   void tick();
-  /// @return the next symbol to send, mean power 1; {0, 0} is silence.  Real-time: yes, except at the begin of data.
+  /// @return the next symbol to send, mean power 1; {0, 0} is silence.  Real-time: yes, except at the start of data.
   Complex next_symbol();
 
   void put(PcmReceiver::Event event);

@@ -29,7 +29,7 @@ enum class AnalogueV92State : uint8_t {
 };
 
 enum class AnalogueV92Event : uint8_t {
-  // an own signal has ended, in the order of UpstreamSignals::Signal
+  // a signal of this end has ended, in the order of UpstreamSignals::Signal
   kSentSilence,
   kSentRu,
   kSentRuBar,
@@ -76,7 +76,7 @@ class AnalogueV92Procedure : public TableProcedure<AnalogueV92Procedure, Analogu
 
   /// One sample of 8000 Hz has passed.  Real-time: yes.
   void tick();
-  /// @return the next symbol to send, in units of L_U.  Real-time: yes, except at the begin of B1u.
+  /// @return the next symbol to send, in units of L_U.  Real-time: yes, except at the start of B1u.
   float next_symbol();
   /// Symbols have the network's clock; before, the own one.
   bool locked() const { return locked_; }

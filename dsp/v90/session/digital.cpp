@@ -215,7 +215,7 @@ bool DigitalProcedure::ready_for_r_bar() const {
   return procedure_ != Procedure::kStartUp || cpt_received_;
 }
 
-// 9.6.1: the time for E counts from here. A requested silence has its own.
+// 9.6.1: the time for E counts from here. A requested silence has its own time limit.
 void DigitalProcedure::send_r_bar() {
   if (procedure_ != Procedure::kStartUp && !silent_) e_deadline_ = now_ + ms(5000) + 2 * config_.round_trip_samples;
   tx_.start(Signal::kRBar);
@@ -460,8 +460,8 @@ void DigitalProcedure::send_r(const FrameParameters& frames) {
   tx_.start_r(r, kRSymbols);
 }
 
-// The analogue modem requested it by CPs, and ends it by a CP. The text has one time limit for both Ed; here the second
-// has its own.
+// The analogue modem requested it by CPs, and ends it by a CP. The text has one time limit for both Ed; here the
+// second Ed has a separate one.
 void DigitalProcedure::begin_silence() {
   silence_asked_ = false;
   silent_ = true;

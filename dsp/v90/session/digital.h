@@ -80,7 +80,7 @@ enum class DigitalState : uint8_t {
 };
 
 enum class DigitalEvent : uint8_t {
-  // an own signal has ended, in the order of Downstream::Signal
+  // a signal of this end has ended, in the order of Downstream::Signal
   kSentSilence,
   kSentSd,
   kSentSdBar,

@@ -495,7 +495,7 @@ void DigitalV92Procedure::answer_renegotiation() {
   follow_renegotiation();
 }
 
-// Ru-bar has begun, at the begin of a data frame; TRN2u follows it.
+// Ru-bar has begun, at the start of a data frame; TRN2u follows it.
 void DigitalV92Procedure::follow_renegotiation() {
   reads_ = false;
   follows_ = true;

@@ -190,7 +190,7 @@ void take_what_training_tells(const Connection& c, std::size_t channels, StartUp
     s.answer_channel = c.answer.channel >= 0 ? c.answer.channel : other(c.call.channel);
     s.roles_from = "the training";
   }
-  // Repeating data may have a line at 2100 Hz, and S1 in the high band has.
+  // Repeating data may have a line at 2100 Hz, and S1 in the high band always has one.
   std::erase_if(s.answer_tones, [&](const AnswerToneHeard& a) {
     const std::vector<DataHeard>& data = (a.channel == c.call.channel ? c.call : c.answer).data;
     return !data.empty() && a.t1 > data.front().t0;

@@ -7,7 +7,7 @@
 //  - both are fax, one FSK modulation, or V.34, and the second has no start: one recorded side waits for the other,
 //    or the modems were on hold.
 //
-// A part without a modem, digits or call progress is no call. One or two calls at a time are in memory.
+// A part without a modem, digits or call progress does not count as a call. One or two calls at a time are in memory.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -46,8 +46,8 @@ bool has_mp(const Training::Side& side) {
   return side.mp() != nullptr;
 }
 
-// The one side that trained as V.34 does when the other, which sends a signal, has nothing of V.34: it is no V.34
-// there.
+// The only side with V.34 training, if the other side sends a signal without any part of V.34: then the call is not
+// V.34 there.
 const Training::Side* lone_v34_side(const Call& call) {
   if (call.trainings.empty() || call.recording.channel.size() != 2) return nullptr;
   const Training& t = call.trainings.back();
@@ -55,7 +55,7 @@ const Training::Side* lone_v34_side(const Call& call) {
   const Training::Side& v34 = trained(t.from_1200) ? t.from_1200 : t.from_2400;
   const auto other = static_cast<std::size_t>(1 - v34.direction.channel);
   const double begins = v34.segments.front().begins();
-  // Longer than Phase 3 of both ends: a call that ends in Phase 3 is no evidence.
+  // Longer than Phase 3 of both ends: a call that ends in Phase 3 proves nothing.
   const bool came_far = std::any_of(v34.segments.begin(), v34.segments.end(),
                                     [](const Segment& p) { return p.j_points > 0 || !p.mp.empty() || p.t_e_end > 0; });
   return came_far && call.activity_end_s[other] > begins + 3 ? &v34 : nullptr;

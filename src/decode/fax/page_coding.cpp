@@ -167,7 +167,7 @@ CodeTable mode_table() {
   return table;
 }
 
-// A part of the bits; behind it everything is 0, which is no code word.
+// A part of the bits; behind it everything is 0, which is not a code word.
 class Reader {
  public:
   Reader(const BitString& bits, std::size_t from, std::size_t to) : bits_(bits), at_(from), to_(to) {}
@@ -184,7 +184,7 @@ class Reader {
     const std::size_t left = to_ > at_ ? to_ - at_ : 0;
     return left < kLongestCode ? next & ((1U << left) - 1) : next;
   }
-  /// @return false: the next bits are no code word
+  /// @return false: the next bits are not a code word
   bool take(const CodeTable& table, int& value) {
     const Code code = table[peek()];
     if (code.bits == 0 || at_ + code.bits > to_) return false;

@@ -66,7 +66,7 @@ const Baseband::Table& Baseband::table() {
 
 Baseband::Baseband(std::span<const float> x, double carrier_hz, double symbol_rate_hz)
     : table_(table()), x_(x), carrier_hz_(carrier_hz), blocks_(x.size() / kBlock + 1) {
-  // Lowpass: flat to 0.55 of the symbol rate, 60 dB down at the begin of the band's mirror image.
+  // Lowpass: flat to 0.55 of the symbol rate, 60 dB down at the start of the band's mirror image.
   const double cutoff = 0.59 * symbol_rate_hz / kRateHz;
   for (int k = -kHalf; k <= kHalf; ++k) {
     const double w = 0.42 + 0.5 * std::cos(kPi * k / (kHalf + 1)) + 0.08 * std::cos(2 * kPi * k / (kHalf + 1));

@@ -51,7 +51,7 @@ class LeastSquares {
     extend(lags);
   }
 
-  /// The same with more lags: only their sums are new. @param lags  increasing, with those that are there
+  /// Adds lags; only their sums are computed. @param lags  increasing, with those that are there
   void extend(const std::vector<int>& lags) {
     const std::size_t n = lags.size();
     std::vector<double> a(n * n), b(n);

@@ -48,7 +48,7 @@ struct Data {
   bool cut_off() const { return promised > there && promised < 0x7fff'0000; }
 };
 
-/// @return nothing if that is no RIFF file, or none whose chunks lead to the samples
+/// @return nothing if that is not a RIFF file, or none whose chunks lead to the samples
 std::optional<Data> data_of(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   const auto word = [&in] {
@@ -166,7 +166,7 @@ Recording RecordingBuilder::finish() {
   for (Channel& c : channels_) {
     r.peak.push_back(static_cast<int>(std::lround(c.peak)));
     r.clipped.push_back(c.clipped);
-    // A converter's offset is no signal, but passes the filters of a carrier below 2 kHz.
+    // A converter's offset is not a signal, but passes the filters of a carrier below 2 kHz.
     r.channel.push_back(c.resampler->finish(static_cast<float>(c.sum / static_cast<double>(samples_))));
     c.resampler.reset();
     if (!c.to_wide || r.channels_alike) continue;

@@ -65,7 +65,7 @@ bool is_broad(std::span<const float> x) {
   }
   const auto bin = [](double hz) { return static_cast<long>(hz * kSpectrum / kRateHz); };
   const auto from = power.begin() + bin(600), to = power.begin() + bin(3000);
-  // A loud tone below the band leaves noise there, which is broad and is no evidence.
+  // A loud tone below the band leaves noise there, which is broad and proves nothing.
   const double most = *std::max_element(power.begin() + bin(kToneHz), power.begin() + bin(kHighestHz));
   return static_cast<double>(std::count_if(from, to, [&](double p) { return p > 0.01 * most; })) >
          kLeastBroad * static_cast<double>(to - from);
@@ -104,7 +104,7 @@ BandLikeness likeness(std::span<const oh_complex> x, std::size_t first, std::siz
   return sum;
 }
 
-// The strongest line of the band's envelope: how the spectrum is like itself, at every distance at once.
+// The strongest line of the band's envelope: the similarity of the spectrum to itself, for all distances at once.
 struct EnvelopeLine {
   std::size_t apart = 0;  // bins
   double middle = 0;      // bins: of the whole line, which symbols that restart in each packet broaden,
@@ -165,8 +165,8 @@ double roundest(double middle, double width) {
   return middle;
 }
 
-// All distances at which the spectrum is like itself, each in pieces of the band that are compared one by one: symbols
-// without shaping, and several carriers, have many, of which the sum over the band may be nothing.
+// All distances at which the spectrum resembles itself. Pieces of the band are compared one by one: symbols without
+// shaping, and several carriers, have many such distances, whose contributions to the whole band may cancel.
 struct Distances {
   std::vector<double> hz;    // distinct ones, the least first
   std::vector<double> over;  // by how much, in standard deviations of chance

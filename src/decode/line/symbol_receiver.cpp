@@ -152,9 +152,9 @@ SymbolReceiver::Equations SymbolReceiver::equations(double t, std::size_t symbol
   return e;
 }
 
-// Element (r, k) sums conj(input r) times input k over the symbols. A symbol later the inputs are two further on, so
-// that (r, k) is (r - 2, k - 2) without the first of its products and with one more: only two rows or columns of each
-// part are summed.
+// Element (r, k) sums conj(input r) times input k over the symbols. From symbol to symbol the inputs advance
+// by two. So (r, k) equals (r - 2, k - 2) without its first product and with one new product, and only two rows or
+// columns of each part are summed.
 void SymbolReceiver::Equations::correlate(std::span<const Cf> own, std::span<const Cf> other, std::size_t taps) {
   const std::size_t n = taps + (other.empty() ? 0 : other.size() - own.size() + taps), symbols = inputs.size() / n;
   const auto input = [&](std::size_t k) { return k < taps ? own.subspan(k) : other.subspan(k - taps); };

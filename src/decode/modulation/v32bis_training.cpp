@@ -325,7 +325,7 @@ void TrainingReader::follow(Connection::Side& side) {
     side.signals[trn].t1 = side.rate_signals[first].t0;
 }
 
-// TRN to its end, the begin of the rate signal. @return whether there was one
+// TRN to its end, the start of the rate signal. @return whether there was one
 bool TrainingReader::read_training() {
   const std::vector<int> trn = trn_labels(answer_, kMostTrn + 64);
   std::vector<ReceiverState> before;  // of the symbols since the last that was TRN's
@@ -412,7 +412,7 @@ bool TrainingReader::read_data(int index, int b1_symbols, Connection::Side& side
   LabelReader labels(rate, descrambler_, label_, b1_symbols, d);
   const double power = 10.0 * rate.scale * rate.scale;
   const double lost_error = (rate.trellis ? kLostTrellis : kLostUncoded) / rate.count;
-  // After each of the last symbols: the tone is recognised when 25 symbols of it have been decoded as data.
+  // One state per recent symbol, because the closing tone is recognised only 25 symbols after its start.
   std::vector<v32::ViterbiDecoder> decoders(kRing, v32::ViterbiDecoder(rate.trellis ? rate : v32::kRates[4]));
   SnrMeter snr(power);
   StartGain gain;

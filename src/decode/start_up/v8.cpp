@@ -53,7 +53,7 @@ V8Octets v8_octets(std::span<const float> x, v8::Channel band) {
     if (!receiver.put(x[i], &octet)) continue;
     const double stop_t = seconds(static_cast<double>(i) - v8::FskReceiver::kDelaySamples);  // middle of the stop bit
     const double t0 = stop_t - 9.5 * kFskBitS;
-    // Some of the ten ones before the first of all are lost when the carrier comes on, or read as an octet.
+    // When the carrier comes on, some of the ten ones before the first octet are lost, or read as an octet.
     const Sequence* const last = out.sequences.empty() ? nullptr : &out.sequences.back();
     const bool inside = last != nullptr && !last->octets.empty() && is_sync(last->octets[0]) && t0 - last->t1 <= 0.1;
     if (octet.ones_before >= 9 || (is_sync(octet.value) && !inside)) out.sequences.push_back({{}, {}, t0, 0, 0});

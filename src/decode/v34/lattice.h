@@ -29,7 +29,7 @@ struct LatticeSearch {
 
 struct LatticeStart {
   ReceiverState receiver;   ///< before the first symbol, in grid units
-  v34::EncoderStart start;  ///< of the encoder there: trellis state, and mapping frames since the begin of a superframe
+  v34::EncoderStart start;  ///< of the encoder there: trellis state, and mapping frames since the start of a superframe
 };
 
 /// @param receiver  before the first symbol of B1, in units of the training; not changed

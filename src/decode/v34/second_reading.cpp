@@ -131,7 +131,7 @@ class SecondReader {
   }
 
   // The symbols of stretches longer than a pulse whose points are mostly guesses: the signal was away, or loud noise
-  // came. They are no pulses, and a pulse subtracted at their edge would spoil good points.
+  // came. They are not pulses, and a pulse subtracted at their edge would spoil good points.
   std::vector<bool> guessed() const {
     constexpr std::size_t kStretch = 4 * (PulseShape::kBefore + PulseShape::kAfter + 1);
     const double most = (variance_ + kGuessSquared) / 2 * kStretch;

@@ -25,7 +25,7 @@ struct SecondReading {
 SecondReading read_plainly(std::span<const EqualisedSymbol> symbols, const v34::DataParameters& parameters,
                            const v34::EncoderStart& start);
 
-/// The same with a search for pulses; without any it gives the same. @param carrier_hz  nominal
+/// As above, with a search for pulses; the result is equal if there are none. @param carrier_hz  nominal
 /// @param plain  of these symbols, or of more that begin with them: the initial decisions
 SecondReading read_without_pulses(std::span<const EqualisedSymbol> symbols, const v34::DataParameters& parameters,
                                   const v34::EncoderStart& start, double carrier_hz, const SecondReading& plain);

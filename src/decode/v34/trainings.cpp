@@ -255,8 +255,8 @@ void listen_pcm(const Recording& r, const StartUp& s, const Lines& lines, Traini
   }
 }
 
-// Follows an S without a TRN behind it, which no segment has read to its CP: after DIL heard in silence, in a
-// rate renegotiation, and where SCR began with the scrambler in any state.
+// Follows an S without a TRN after it, if no segment has read it to its CP. Such an S comes after DIL that was received
+// in silence, in a rate renegotiation, and where SCR began with the scrambler in any state.
 void listen_s_bar(const Lines& lines, Training::Side& side, double to_s) {
   const Direction& d = side.direction;
   std::vector<Segment> more;

@@ -5,7 +5,7 @@
 //
 //     losses        some were seen: their rate, with the interval of a Poisson count
 //     seen          nothing was lost in T independent seconds: T/3 with 95 % (rule of three). A recording that is
-//                   replayed is no new evidence: T is at most its length
+//                   replayed adds no evidence: T is at most its length
 //     law           a reservation's slots suffice from every phase, with the costliest block, every block costing
 //                   the most that its spread allows, and the host's work in the slots (law.h)
 //     distribution  the host is drawn from latencies that were measured for T: how often one is longer than a block

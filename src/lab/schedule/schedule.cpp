@@ -83,7 +83,7 @@ class Recorder final : public CpuObserver {
       result_.entities[static_cast<std::size_t>(e.dpc)].released++;
     }
   }
-  /// For one CPU: an entity that starts or resumes has it until it is preempted, finishes or is throttled.
+  /// For one CPU: an entity that starts or resumes has the CPU until it is preempted, finishes or is throttled.
   void draw(Ns time, EntityId id, Kind kind) {
     if (kind == Kind::kMiss) {
       if (gantt_->misses.size() < gantt_->most) gantt_->misses.push_back({time, id});

@@ -71,7 +71,7 @@ class OwnCall {
   }
   RtpCard& a() { return a_; }
   RtpCard& b() { return b_; }
-  /// Why it is over; empty if it is not.
+  /// Why the call ended; empty if it has not.
   std::string ended() const {
     for (const std::size_t line : {0, 1})
       if (const sip::CallInfo info = phone_->call(line); info.state == sip::CallState::kEnded)

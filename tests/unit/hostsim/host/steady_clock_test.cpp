@@ -35,7 +35,7 @@ struct Nobody final : CpuObserver {
   void on_event(Ns, EntityId, Kind) override {}
 };
 
-/// Several segments in a job; reports the begin and end of each.
+/// Several segments in a job; reports the start and end of each.
 class Segments final : public Event, public Program {
  public:
   Segments(Engine& engine, Cpu& cpu, Outcome& out, int number, Ns every, std::vector<Ns> costs)

@@ -38,7 +38,7 @@ struct Machine {
   }
 };
 
-/// For each period: its begin, C, P, and the stolen time.
+/// For each period: its start, C, P, and the stolen time.
 std::vector<std::string> text(const std::vector<RezPeriod>& periods) {
   std::vector<std::string> out;
   for (const RezPeriod& p : periods) {
