@@ -260,6 +260,9 @@ void OutputStream::close() {
 }
 
 OutputFolder::OutputFolder(const fs::path& path, Use use) : path_(path) {
+  struct stat there {};
+  if (stat(path.c_str(), &there) == 0 && !S_ISDIR(there.st_mode))
+    fail_at(path.string(), "is " + kind_of_file(there.st_mode) + "; expected a folder");
   std::error_code error;
   fs::create_directories(path, error);
   if (error) fail_at(path.string(), error.value());

@@ -19,6 +19,8 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "driver/base/output.h"
+
 namespace offhook {
 
 namespace {
@@ -39,6 +41,14 @@ constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 }
 [[noreturn]] void fail(const std::string& path) {
   fail(path, std::generic_category().message(errno));
+}
+
+[[noreturn]] void fail_to_connect(const std::string& path, int error) {
+  if (struct stat there {}; error == ECONNREFUSED && stat(path.c_str(), &there) == 0 && !S_ISSOCK(there.st_mode))
+    fail(path, "is " + kind_of_file(there.st_mode) + "; expected the socket of a card of `offhook line`");
+  const bool absent = error == ENOENT || error == ECONNREFUSED;
+  fail(path, std::generic_category().message(error) +
+                 (absent ? "; start `offhook line` first, which makes the card" : ""));
 }
 
 sockaddr_un address_of(const std::string& path) {
@@ -154,9 +164,7 @@ void SharedCard::attach() {
   setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);  // of connect() too
   const bool connected =
       socket_ >= 0 && stop_ >= 0 && connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  if (!connected && (errno == ENOENT || errno == ECONNREFUSED))
-    fail(path_, std::generic_category().message(errno) + "; start `offhook line` first, which makes the card");
-  if (!connected && errno != EAGAIN) fail(path_);
+  if (!connected && errno != EAGAIN) fail_to_connect(path_, errno);
   std::array<int, kDescriptors> descriptors;
   const Received received = connected ? receive_descriptors(socket_, descriptors) : Received::kNothing;
   if (received == Received::kNothing) {

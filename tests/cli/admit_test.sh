@@ -29,6 +29,8 @@ grep -Eq "^low-latency audio +THR 85" out.txt || fail "the longest wait is the l
 expect 0 "Admitted." advise admit g-lite rt-audio --host nt2000-p2-450 --context "RES 3/8" --context "RES 1/8" --seconds 2 --step 0.5
 expect 0 "low-latency audio 2" advise admit rt-audio rt-audio --host linux-hz250 --seconds 1 --most 1
 expect_error "expected --host, or one scenario" advise admit g-lite rt-audio
+expect_error "g-lite: a device without a host; expected --host" advise admit g-lite
+expect_error "device.toml: a device without a host; expected --host" advise admit "$source_dir/examples/device.toml"
 expect_error "expected one for each, in their order" advise admit g-lite rt-audio --host linux-hz250 --context "THR 50"
 # A run of the same file has them beside it.
 expect 0 "Sufficient" run "$several" --set transfer.device_s=1 --out r

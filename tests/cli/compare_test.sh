@@ -39,5 +39,7 @@ echo '{"a": 1}' >other.json
 expect_error "other.json: expected a run, a sweep" compare other.json one
 echo '{' >broken.json
 expect_error "broken.json: " compare broken.json one
+echo text >notes.txt
+expect_error "Expected the folder of a run or a sweep, a .json file, or a recording." compare notes.txt one
 expect_error "needs A" compare
 finish

@@ -8,6 +8,10 @@
 echo text >no.tif
 expect_error "no.tif: is not a readable TIFF file" fax send no.tif 123 null
 expect_error "none.tif: No such file" fax send none.tif 123 null
+mkdir folder
+expect_error "folder: is a folder; expected a TIFF file" fax send folder 123 null
+expect_error "folder: is a folder; expected a file" fax receive folder null
+expect_error "or sip:USER@HOST (see offhook devices)" fax receive got.tif nothing
 expect_error '"12 34" is not a number' fax send no.tif "12 34" null
 expect_error '"12 34" cannot be dialled by SIP' fax send no.tif "12 34" sip:1@127.0.0.1,register=no
 expect_error '"a b" cannot be dialled by SIP' fax gateway null sip:1@127.0.0.1,register=no --to "a b"

@@ -30,6 +30,7 @@ expect_error "--buffers and --device cannot be combined" mttf short.csv --device
 printf 'latency_us,count\n10,x\n' >bad.csv
 expect_error "bad.csv:2: expected a latency and a count" mttf bad.csv
 expect_error "has no latency distributions" mttf nt2000-p2-450
+expect_error "device.toml: has no table [latency]; expected a file of offhook measure host-profile" mttf "$source_dir/examples/device.toml"
 expect_error "has no DPCs" mttf ce3-sh4 --context DPC
 expect_error "no data about reservations" mttf win98-web --context "RES 2/8"
 expect_error "expected either" mttf

@@ -75,6 +75,7 @@ echo precious >file
 mkdir folder
 for place in file folder; do
   expect_error "$place: is a $place; expected a socket" run call.toml --far-end "unix:$PWD/$place" --set pump.kind=real
+  expect_error "$place: is a $place; expected the socket of a card" modem "unix:$place" --context OTHER --interrupt-priority 0 --best-effort
   expect_error "$place: is a $place; expected a socket" line "$place" b --priority 0 --best-effort
 done
 [ "$(cat file)" = precious ] || fail "the file is gone"
@@ -86,6 +87,7 @@ expect_error "dangling: is a symbolic link" run call.toml --far-end "unix:$PWD/d
 pid=$!
 for _ in $(seq 50); do [ -S b ] && break; sleep 0.1; done
 [ "$(mode a)$(mode b)" = 600600 ] || fail "sockets are $(mode a) $(mode b)"
+expect_error "a: is the path of both cards; expected two paths" line a a --priority 0 --best-effort
 expect_error "a: another program listens at this path" line a c --priority 0 --best-effort
 [ -S a ] || fail "the first line's socket is gone"
 rm b && echo precious >b

@@ -484,9 +484,12 @@ void Document::apply(const KeyTable& keys, void* subject, Origins* origins) cons
     const std::string_view other = impl_->positions ? file_that_begins(path) : "";
     std::string hint = other.empty() ? the_nearest(path, known, "known key") : fmt::format("; it belongs to {}", other);
     if (hint.empty()) {
-      std::set<std::string_view> first;
-      for (const Key& k : keys) first.insert(std::string_view(k.path).substr(0, k.path.find('.')));
-      hint = fmt::format("; expected {}", fmt::join(first, ", "));
+      // The keys and tables next to it.
+      const std::string_view table = std::string_view(path).substr(0, path.rfind('.') + 1);
+      std::set<std::string_view> near;
+      for (const Key& k : keys)
+        if (k.path.starts_with(table)) near.insert(std::string_view(k.path).substr(0, k.path.find('.', table.size())));
+      hint = fmt::format("; expected {}", fmt::join(near, ", "));
     }
     throw Error(fmt::format("{}: unknown {} \"{}\"{}", impl_->at(key.source()), kind, path, hint));
   };

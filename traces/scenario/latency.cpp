@@ -230,8 +230,12 @@ HostLatencies load_latencies(std::string_view host, bool virus_scanner) {
   if (auto table =
           Document::read_file(is_file ? std::filesystem::path(host) : data_file("hosts", host)).take_table("latency"))
     return read_latencies(std::move(*table), virus_scanner);
-  throw Error(fmt::format("host \"{}\" has no latency distributions; expected one of: {}", host,
-                          fmt::join(latency_hosts(), ", ")));
+  const std::string hosts = fmt::format("{}", fmt::join(latency_hosts(), ", "));
+  if (is_file) {
+    throw Error(fmt::format(
+        "{}: has no table [latency]; expected a file of offhook measure host-profile, or one of: {}", host, hosts));
+  }
+  throw Error(fmt::format("host \"{}\" has no latency distributions; expected one of: {}", host, hosts));
 }
 
 LatencyDistribution parse_hgrm(std::string_view text, std::string_view file, double unit_ms) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "src/program/command/program.h"
 #include "src/program/command/results.h"
 #include "traces/scenario/device.h"
+#include "traces/scenario/document.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::command {
@@ -238,12 +240,15 @@ hostsim::Scenario scenario_of(const AdmitOptions& options) {
   if (options.of.size() > 1)
     throw config::Error(fmt::format("{} devices without a host; expected --host, or one scenario", options.of.size()));
   if (!options.contexts.empty()) throw config::Error("--context requires --host; a scenario names its contexts");
+  const std::string& given = options.of.front();
+  if (std::filesystem::exists(given) ? config::Document::read_file(given).has("block") : !given.ends_with(".toml"))
+    throw config::Error(given + ": a device without a host; expected --host, or a scenario");
   config::ScenarioBuilder builder;
-  builder.apply_file(options.of.front());
+  builder.apply_file(given);
   for (const std::string& assignment : options.set) builder.set(assignment);
   hostsim::Scenario scenario = builder.finish();
   if (scenario.pump != hostsim::PumpKind::kDevice)
-    throw config::Error(options.of.front() + ": expected a soft device, such as device = \"vendor-modem\"");
+    throw config::Error(given + ": expected a soft device, such as device = \"vendor-modem\"");
   return scenario;
 }
 

@@ -53,10 +53,16 @@ Json parse_document(const fs::path& file, const std::string& text) {
 /// Returns a JSON document unchanged, and decodes a recording.
 Json load(const fs::path& file, Progress& progress) {
   if (file.extension() == ".json") return parse_document(file, read_file(file, kMostTextBytes));
-  const auto call = decode::decode_file(file.string(), {.progress = [&](double share, const std::string&) {
-                                          if (progress.due()) progress.update(share, file.filename().string());
-                                        }});
-  return Json::parse(decode::to_json(*call));
+  try {
+    const auto call = decode::decode_file(file.string(), {.progress = [&](double share, const std::string&) {
+                                            if (progress.due()) progress.update(share, file.filename().string());
+                                          }});
+    return Json::parse(decode::to_json(*call));
+  } catch (const std::runtime_error& e) {
+    if (is_named_as_recording(file) || !fs::exists(file)) throw;
+    throw config::Error(
+        fmt::format("{} Expected the folder of a run or a sweep, a .json file, or a recording.", e.what()));
+  }
 }
 
 bool is_decoded_or_recording(const fs::path& file) {

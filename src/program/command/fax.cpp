@@ -108,14 +108,16 @@ void check(const FaxOptions& o) {
     throw std::runtime_error(fmt::format("--ident {}: expected at most 20 digits, blanks and +", o.ident));
   if (o.sends) {
     check_number(o);
+    if (std::filesystem::is_directory(o.file))
+      throw std::runtime_error(printable(o.file) + ": is a folder; expected a TIFF file");
     close(open_file(o.file));  // throws with the reason
     const auto pages = fax::check_pages(o.file);
     say("{}: {} {} to send\n", o.file, pages, pages == 1 ? "page" : "pages");
     return;
   }
+  expect_writable(o.file);
   if (std::filesystem::exists(o.file) && !o.force)
     throw std::runtime_error(fmt::format("{}: exists; --force overwrites it", o.file));
-  expect_writable(o.file);
 }
 
 int report(const FaxOptions& o, const modem::FaxCall& session) {
@@ -153,7 +155,7 @@ int run(const FaxOptions& o) {
   driver.context = LiveContextConfig::parse(o.context);
   driver.context.best_effort = o.best_effort;
   driver.interrupt_priority = o.interrupt_priority;
-  const std::unique_ptr<LiveCard> card = by_sip(o) ? nullptr : open_card(o.card);
+  const std::unique_ptr<LiveCard> card = by_sip(o) ? nullptr : open_card(o.card, {}, "or sip:USER@HOST");
   const std::unique_ptr<modem::FaxCall> call = card ? open_card_call(o, driver, *card) : open_sip_call(o, driver);
   modem::FaxCall& session = *call;
   for (const std::string& s : session.shortcomings()) say(stderr, "offhook: continuing without: {}\n", s);

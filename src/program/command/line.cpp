@@ -349,6 +349,8 @@ hostsim::Scenario line_of(const LineOptions& options) {
 }
 
 int run(const LineOptions& options) {
+  if (options.call == options.answer)
+    throw std::runtime_error(printable(options.call) + ": is the path of both cards; expected two paths");
   const hostsim::Scenario scenario = line_of(options);
   catch_interrupts();  // before there are sockets, so that they do not stay behind
   std::FILE* news = options.json.alone() ? stderr : stdout;

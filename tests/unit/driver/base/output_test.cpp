@@ -327,7 +327,7 @@ TEST_F(Output, ErrorsNameFileAndCause) {
   const std::string file = (path / "nowhere/a").string();
   EXPECT_EQ(complaint([&] { write_file(file, "x"); }), file + ": No such file or directory");
   write_file(path / "b", "x");
-  EXPECT_EQ(complaint([&] { OutputFolder(path / "b"); }), (path / "b").string() + ": Not a directory");
+  EXPECT_EQ(complaint([&] { OutputFolder(path / "b"); }), (path / "b").string() + ": is a file; expected a folder");
   EXPECT_EQ(complaint([&] { expect_writable(path); }), path.string() + ": is a folder; expected a file");
   EXPECT_EQ(complaint([&] { expect_writable("/dev/null"); }), "no error");
 }
