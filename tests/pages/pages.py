@@ -37,6 +37,8 @@ def pages(examples: Path) -> dict[str, tuple[list[str], str, set[int], int]]:
         "run": (["run", example("res-2-8.toml"), "--out", "run"], "run/report.html", {0}, 0),
         "run-lossy": (["run", example("thr-8-spinner.toml"), "--out", "lossy"], "lossy/report.html", {2}, 0),
         "run-device": (["run", example("g-lite.toml"), "--out", "device"], "device/report.html", {0, 2}, 0),
+        "run-fax": (["run", example("fax.toml"), "--out", "fax"], "fax/report.html", {0}, 0),
+        "run-v92": (["run", example("v92.toml"), "--out", "v92"], "v92/report.html", {0}, 0),
         "live": (
             ["modem", "null", "--seconds", "1", "--best-effort", "--json", "--out", "live"],
             "live/report.html",

@@ -97,7 +97,7 @@ function callPage() {
     {name: "ISR", ...data.isr_ms, style: "points", colour: "accent-2"}].filter(s => s.t.length), unit: "ms", decimals: 3});
   elapsed.append(legendNames([["service run", "accent"], ["ISR", "accent-2"]]));
   elapsed.append(el("h3", {}, "Time from interrupt to output"),
-    el("p", {class: "caption"}, "Time left of the transmit lead when this block's output was queued."));
+    el("p", {class: "caption"}, "From the interrupt that completed a block until its output was queued. Red ticks on the axis: samples lost."));
   chart(elapsed, "latency-time", {series: [{name: "interrupt to output", ...data.latency_ms, style: "points", colour: "accent-3"}], unit: "ms", decimals: 3, ticks: losses});
 
   if (data.timeline.entities.length) {
@@ -195,15 +195,18 @@ function callPage() {
     }
   }
 
-  if (data.ends.some(e => e.offers.length || e.end)) {
+  const logged = data.ends.filter(e => e.offers.length || e.end);
+  if (logged.length) {
     const offered = section("Offers of both ends, and the end of the call",
       "CM and JM are the menus of V.8, and INFO0 is the menu of V.34's Phase 2. Each end lists its sent and its received sequences.");
     const slips = e => e.instruments[10].v.length ? e.instruments[10].v.at(-1).toFixed(0) : "0";
     table(offered, ["end", "offered", "slips", "the connection ended"],
-      data.ends.map(e => el("tr", {}, cell(e.name), cell(e.offers.join("; ") || "not exchanged"), cell(slips(e)), cell(e.end || "with the call"))));
+      logged.map(e => el("tr", {}, cell(e.name), cell(e.offers.join("; ") || "not exchanged", "left words"), cell(slips(e)), cell(e.end || "with the call", "left words"))));
   }
 
-  if (data.ends.some(e => e.instruments.some(s => s.t.length))) {
+  const charted = [0, 1, 2, 3, 4];  // instruments over time; 5: retrains, 6: the last training
+  const measured = e => [...charted, 5, 6].some(which => e.instruments[which].t.length) || e.taps_db.length > 0;
+  if (data.ends.some(measured)) {
     const line = section("The modem's measurements of its line",
       "Ten times per second by the receiver of each end. Ticks on the axis: retrains, by either end.");
     const retrains = data.ends.flatMap((e, i) => e.instruments[5].t.map(t => ({t, colour: i ? "accent-2" : "insufficient"})));
@@ -215,7 +218,7 @@ function callPage() {
       line.append(el("h3", {}, title));
       chart(line, "instrument-" + which, {series, unit, decimals: 2, height: 170, signed, ticks: retrains});
     }
-    line.append(legendNames(data.ends.map((e, i) => [e.name, i ? "accent-2" : "accent", e]).filter(n => n[2].instruments.some(s => s.t.length))));
+    line.append(legendNames(data.ends.map((e, i) => [e.name, i ? "accent-2" : "accent", e]).filter(n => charted.some(which => n[2].instruments[which].t.length))));
     const why = data.ends.flatMap(e => e.instruments[5].t.map((t, i) => `${e.name} at ${t.toFixed(2)} s: ${e.retrain_causes[i]}`));
     const settled = data.ends.filter(e => e.instruments[6].v.length).map(e => { const [ms, sent, received] = e.instruments.slice(6, 9).map(s => s.v.at(-1).toFixed(0));
       return `${e.name}: round trip ${ms} ms, ${sent} symbols/s sent, ${received} received`; });
