@@ -44,11 +44,11 @@ constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 }
 
 [[noreturn]] void fail_to_connect(const std::string& path, int error) {
-  if (struct stat there {}; error == ECONNREFUSED && stat(path.c_str(), &there) == 0 && !S_ISSOCK(there.st_mode))
+  if (struct stat there{}; error == ECONNREFUSED && stat(path.c_str(), &there) == 0 && !S_ISSOCK(there.st_mode))
     fail(path, "is " + kind_of_file(there.st_mode) + "; expected the socket of a card of `offhook line`");
   const bool absent = error == ENOENT || error == ECONNREFUSED;
-  fail(path, std::generic_category().message(error) +
-                 (absent ? "; start `offhook line` first, which makes the card" : ""));
+  fail(path,
+       std::generic_category().message(error) + (absent ? "; start `offhook line` first, which makes the card" : ""));
 }
 
 sockaddr_un address_of(const std::string& path) {

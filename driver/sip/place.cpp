@@ -129,9 +129,9 @@ std::string sip_number(std::string_view number) {
   for (const char c : number)
     if (!dialled || kPauses.find(c) == std::string_view::npos) user += c == '#' ? "%23" : std::string(1, c);
   if (user.empty() || !is_name(number, dialled ? "*#," : "+*#-._"))
-    throw std::invalid_argument(fmt::format(
-        "\"{}\" cannot be dialled by SIP; expected a number or a name of digits, letters, and + * # - . _",
-        printable(number)));
+    throw std::invalid_argument(
+        fmt::format("\"{}\" cannot be dialled by SIP; expected a number or a name of digits, letters, and + * # - . _",
+                    printable(number)));
   return user;
 }
 

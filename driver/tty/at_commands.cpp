@@ -528,7 +528,8 @@ struct AtInterpreter::Commands {
       {"\\J", 1, kNoEffect, "Microcom", "rate of the DTE: unchanged"},
       {"\\K", 5, kNoEffect, "Microcom", "break: no effect"},
       {"\\Q", 3, microcom_flow, "Microcom", "flow control: 0 none, 1 XON/XOFF, 2 CTS, 3 RTS/CTS"},
-      {"\\V", 9, protocol_word, "Microcom", "words after the rate of CONNECT: 0 none, else /LAPM or /MNP and the compression"},
+      {"\\V", 9, protocol_word, "Microcom",
+       "words after the rate of CONNECT: 0 none, else /LAPM or /MNP and the compression"},
   };
 
   static Outcome basic(At& at, std::string_view& rest) {

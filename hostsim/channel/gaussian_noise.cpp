@@ -11,8 +11,8 @@ namespace offhook::hostsim {
 
 GaussianNoise::GaussianNoise(const Random& random, double rate_hz, const std::function<double(double)>& psd)
     : random_(random), taps_(kTaps), normals_(kTaps + kBlock) {
-  // White noise of power 1 has a density of 2 / rate per Hz. The response is sampled at twice its length, and windowed to
-  // avoid wrapping.
+  // White noise of power 1 has a density of 2 / rate per Hz. The response is sampled at twice its length, and windowed
+  // to avoid wrapping.
   constexpr std::size_t kGrid = 2 * kTaps;
   std::vector<double> gain(kGrid / 2 + 1);
   for (std::size_t k = 0; k < gain.size(); ++k)

@@ -219,7 +219,8 @@ constexpr record::Row kRows[] = {
         .label("CAP_SYS_NICE"),
     H::of<&HostDescription::sched_rt_runtime_us>("sched_rt_runtime_us", "us", "time of real-time threads in a period")
         .label("sched_rt_runtime_us"),
-    H::of<&HostDescription::sched_rt_period_us>("sched_rt_period_us", "us", "period of the limit of real-time threads").label("sched_rt_period_us"),
+    H::of<&HostDescription::sched_rt_period_us>("sched_rt_period_us", "us", "period of the limit of real-time threads")
+        .label("sched_rt_period_us"),
     H::of<&HostDescription::cpu_quota>("cpu_quota", "", "CPU quota of the control group")
         .label("CPU quota of the control group"),
     H::of<&HostDescription::load_average>("load_average", "", "load average before the measurement")

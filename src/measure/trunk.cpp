@@ -374,7 +374,8 @@ constexpr record::Table kRate{kRateRows};
 using P = record::Rows<TrunkTone>;
 constexpr record::Row kToneRows[] = {
     P::of<&TrunkTone::frequency_hz>("frequency_hz", "Hz", "frequency of a tone of the probing signal"),
-    P::of<&TrunkTone::snr_db>("snr_db", "dB", "level of the tone over noise and distortion within 150 Hz around it").decimals(1),
+    P::of<&TrunkTone::snr_db>("snr_db", "dB", "level of the tone over noise and distortion within 150 Hz around it")
+        .decimals(1),
 };
 constexpr record::Table kTone{kToneRows};
 
@@ -389,9 +390,12 @@ using D = record::Rows<TrunkDirection>;
 constexpr record::Row kDirectionRows[] = {
     D::of("path", "", "effect on the octets: nothing arrived, transparent, mapped or altered",
           [](const TrunkDirection& d) { return d.path_name(); }),
-    D::of<&TrunkDirection::same>("same", "", "share of octets that arrived as the most frequent octet for their value, 0 to 1").decimals(4),
+    D::of<&TrunkDirection::same>("same", "",
+                                 "share of octets that arrived as the most frequent octet for their value, 0 to 1")
+        .decimals(4),
     D::of<&TrunkDirection::loss_db>("loss_db", "dB", "loss of level").decimals(2),
-    D::of<&TrunkDirection::robbed_intervals>("robbed_intervals", "", "intervals, 0 to 5, whose octets arrive without their last bit"),
+    D::of<&TrunkDirection::robbed_intervals>("robbed_intervals", "",
+                                             "intervals, 0 to 5, whose octets arrive without their last bit"),
     D::of<&TrunkDirection::lost_samples>("lost_samples", "", "samples that did not arrive"),
     D::part<&TrunkDirection::jumps>("jumps", kJump),
     D::of<&TrunkDirection::snr_db>("snr_db", "dB", "median SNR of the probing tones").decimals(1),
@@ -404,13 +408,15 @@ constexpr record::Table kDirection{kDirectionRows};
 using T = record::Rows<TrunkResult>;
 constexpr record::Row kResultRows[] = {
     T::of<&TrunkResult::seconds>("seconds", "s", "duration of the test").decimals(1),
-    T::of("round_trip_ms", "ms", "round trip, including the buffers of both ends", [](const TrunkResult& t) { return t.round_trip_ms(); })
+    T::of("round_trip_ms", "ms", "round trip, including the buffers of both ends",
+          [](const TrunkResult& t) { return t.round_trip_ms(); })
         .decimals(2),
     T::part<&TrunkResult::a_to_b>("a_to_b", kDirection),
     T::part<&TrunkResult::b_to_a>("b_to_a", kDirection),
     T::of("v90_from_a", "", "whether a digital modem of V.90 can be at end A",
           [](const TrunkResult& t) { return t.v90_from_a(); }),
-    T::of("v90_from_b", "", "whether a digital modem of V.90 can be at end B", [](const TrunkResult& t) { return t.v90_from_b(); }),
+    T::of("v90_from_b", "", "whether a digital modem of V.90 can be at end B",
+          [](const TrunkResult& t) { return t.v90_from_b(); }),
     T::of("findings", "", "findings, one sentence each", [](const TrunkResult& t) { return t.findings(); }),
 };
 

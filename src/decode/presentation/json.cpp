@@ -109,8 +109,10 @@ constexpr Table kChannel{kChannelRows, "Channel"};
 using C = Written<Call>;
 constexpr Row kRecordingRows[] = {
     C::of<&Call::recording, &Recording::name>("name", "", "name of the file, without its folder"),
-    C::of<&Call::recording, &Recording::file_rate_hz>("sample_rate_hz", "Hz", "sample rate of the file; the analysis uses 8000"),
-    C::of<&Call::recording, &Recording::duration_s>("duration_s", "s", "duration of the file, or of its part with this call")
+    C::of<&Call::recording, &Recording::file_rate_hz>("sample_rate_hz", "Hz",
+                                                      "sample rate of the file; the analysis uses 8000"),
+    C::of<&Call::recording, &Recording::duration_s>("duration_s", "s",
+                                                    "duration of the file, or of its part with this call")
         .decimals(3),
     C::of<&Call::recording, &Recording::start_s>(
         "start_s", "s", "beginning of that part, else 0; in a packet capture, after the first packet")
@@ -151,11 +153,10 @@ constexpr Row kVerdictDirectionRows[] = {
         "unknown"),
     VD::of<&Towards::rate_from>("rate_from", "",
                                 "`both MPs`, `CP`, `rate signals`, `its symbols`, `nominal` or `not read`"),
-    VD::of(
-        "data", "",
-        "`data decoded to the end`, which `, but not those after ... s` or `, but damaged at ... s` may follow, or "
-        "`data not decoded after ... s because ...`",
-        [](const Towards& d) { return describe(d); }),
+    VD::of("data", "",
+           "`data decoded to the end`, which `, but not those after ... s` or `, but damaged at ... s` may follow, or "
+           "`data not decoded after ... s because ...`",
+           [](const Towards& d) { return describe(d); }),
     VD::of<&Towards::channel>("channel", "", "channel of the sender").absent_below_0("not recorded"),
     VD::of<&Towards::bit_rate>("bit_rate", "bit/s", "bit rate of the last data mode").absent_if_0("not read"),
     VD::of("since_s", "s", "time from which data were not decoded",

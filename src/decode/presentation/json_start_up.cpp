@@ -436,7 +436,8 @@ using PT = Written<ProbingTone>;
 constexpr Row kProbingToneRows[] = {
     PT::of<&ProbingTone::frequency_hz>("frequency_hz", "Hz", "frequency of the tone"),
     PT::of<&ProbingTone::level_db>("level_db", "dB", "level over the mean power of the tones").decimals(1),
-    PT::of<&ProbingTone::snr_db>("snr_db", "dB", "level of the tone over noise and distortion within 150 Hz around it").decimals(1),
+    PT::of<&ProbingTone::snr_db>("snr_db", "dB", "level of the tone over noise and distortion within 150 Hz around it")
+        .decimals(1),
 };
 constexpr Table kProbingTone{kProbingToneRows, "ProbingTone"};
 
@@ -448,7 +449,9 @@ constexpr Row kProbingRows[] = {
     P::of("l1_level_db", "dB", "RMS over one unit of a full scale of 32 768",
           [](const Probing& p) { return p.level_db[0]; })
         .decimals(1),
-    P::of("l2_level_db", "dB", "level of L2, in the unit of l1_level_db", [](const Probing& p) { return p.level_db[1]; }).decimals(1),
+    P::of("l2_level_db", "dB", "level of L2, in the unit of l1_level_db",
+          [](const Probing& p) { return p.level_db[1]; })
+        .decimals(1),
     P::part<&probing_tones>("tones", kProbingTone).means("tones of L2; empty if L2 was too short"),
     P::of<&Probing::l1_to_l2>("l2_start_s", "s", "start of L2")
         .decimals(kTime)

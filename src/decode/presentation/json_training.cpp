@@ -115,7 +115,8 @@ constexpr auto kMpHeadRows = std::to_array<Row>({
     Written<Heard>::template of<&Heard::count>("count", "", "number of identical sequences"),
     Written<Heard>::of("type", "", "0, or 1 with precoder coefficients",
                        [](const Heard& h) { return h.mp.type1 ? 1 : 0; }),
-    Written<Heard>::of("acknowledge", "", "whether the sequence is MP'", [](const Heard& h) { return h.mp.acknowledge; }),
+    Written<Heard>::of("acknowledge", "", "whether the sequence is MP'",
+                       [](const Heard& h) { return h.mp.acknowledge; }),
 });
 template <typename Heard>
 constexpr auto kMpCodingRows = std::to_array<Row>({
@@ -419,12 +420,14 @@ constexpr Row kRateSignalRows[] = {
              for (int k = 0; k < 16; ++k) bits += (r.bits >> k & 1) != 0 ? '1' : '0';
              return bits;
            }),
-    RS::of<&RateSignalHeard::signal, &v32::RateSignal::v32bis>("v32bis", "", "whether the sender has V.32bis, not only V.32"),
+    RS::of<&RateSignalHeard::signal, &v32::RateSignal::v32bis>("v32bis", "",
+                                                               "whether the sender has V.32bis, not only V.32"),
     RS::of("bit_rates", "bit/s", "enabled; empty: GSTN cleardown",
            [](const RateSignalHeard& r) { return bit_rates(r.signal); }),
     RS::of("trellis_9600", "", "whether 9600 bit/s has trellis coding",
            [](const RateSignalHeard& r) { return (r.signal.rates >> 2 & 1) != 0; }),
-    RS::of<&RateSignalHeard::after_data>("after_data", "", "whether the signal belongs to a renegotiation or cleardown"),
+    RS::of<&RateSignalHeard::after_data>("after_data", "",
+                                         "whether the signal belongs to a renegotiation or cleardown"),
 };
 constexpr Table kRateSignal{kRateSignalRows, "RateSignal"};
 

@@ -301,7 +301,8 @@ void add_mttf_rows(Outcome& out, const Published& p, double share, const Simulat
   row(within_share("without the scanner, an audio thread of 16 ms then loses once in", "min", plain.number("every_min"),
                    without > 0 ? plain.number("latency_ms") * 1e-3 / without / 60 : 0, 0.15),
       "");
-  row(within_share("waits above 16 ms, with the virus scanner", "", scanner.number("one_in"), with > 0 ? 1 / with : 0, 0.15),
+  row(within_share("waits above 16 ms, with the virus scanner", "", scanner.number("one_in"), with > 0 ? 1 / with : 0,
+                   0.15),
       "the factor between the two is an input");
   row(within_share("with the scanner, an audio thread of 16 ms then loses once in", "s", scanner.number("every_s"),
                    with > 0 ? scanner.number("latency_ms") * 1e-3 / with : 0, 0.15),

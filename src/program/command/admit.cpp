@@ -65,15 +65,17 @@ using law::DeviceShare;
 constexpr record::Row kAdmittedRows[] = {
     DeviceKeys::of<&DeviceRow::share, &DeviceShare::name>("name", "", "name of a device"),
     DeviceKeys::of<&DeviceRow::share, &DeviceShare::context>("context", "", "context of the device"),
-    DeviceKeys::of<&DeviceRow::share, &DeviceShare::demand>("demand", "", "work of the device, as a share of a CPU, 0 to 1"),
-    DeviceKeys::of<&DeviceRow::share, &DeviceShare::reserved>("reserved", "",
-                                                              "reservation of the device, as a share of a CPU; 0: none"),
+    DeviceKeys::of<&DeviceRow::share, &DeviceShare::demand>("demand", "",
+                                                            "work of the device, as a share of a CPU, 0 to 1"),
+    DeviceKeys::of<&DeviceRow::share, &DeviceShare::reserved>(
+        "reserved", "", "reservation of the device, as a share of a CPU; 0: none"),
     DeviceKeys::of(
         "overloaded", "", "whether the reservation is less than the work",
         [](const DeviceRow& d) { return d.share.reserved > 0 ? std::optional(d.share.overloaded) : std::nullopt; })
         .absent("without a reservation"),
     DeviceKeys::of<&DeviceRow::share, &DeviceShare::margin_ms>("law_margin_ms", "ms", "margin below the longest gap"),
-    DeviceKeys::of<&DeviceRow::breaks_at>("breaks_at", "", "factor of work at which the device first loses samples; null: none")
+    DeviceKeys::of<&DeviceRow::breaks_at>("breaks_at", "",
+                                          "factor of work at which the device first loses samples; null: none")
         .or_null(),
 };
 using OutcomeKeys = record::Written<OutcomeRow>;

@@ -402,9 +402,9 @@ void add_card(App& line, Action& action) {
       ->type_name("FILE");
   sub->add_option("--fault", options->fault, "Inject a fault (gone, frozen, garbage or storm) at SECONDS into the call")
       ->type_name("FAULT@SECONDS");
-  sub->add_flag(
-      "--in-process", options->in_process,
-      "Run the driver in this process, without a virtual machine, for the duration of --hash; its modem sends the same file");
+  sub->add_flag("--in-process", options->in_process,
+                "Run the driver in this process, without a virtual machine, for the duration of --hash; its modem "
+                "sends the same file");
   sub->add_option("--block", options->block, "Samples per interrupt, with --in-process")->type_name("N");
   sub->add_option("--lead", options->lead, "Samples queued ahead, with --in-process")->type_name("N");
   sub->footer(R"(Examples:

@@ -54,9 +54,11 @@ constexpr record::Row kModemSummaryRows[] = {
     ModemSummaryKeys::of<&ModemSummary::pending_max>("pending_max_samples", "samples",
                                                      "greatest number of samples that waited for service")
         .label("samples pending, max"),
-    ModemSummaryKeys::of<&ModemSummary::overrun_samples>("overrun_samples", "samples", "received samples that were lost")
+    ModemSummaryKeys::of<&ModemSummary::overrun_samples>("overrun_samples", "samples",
+                                                         "received samples that were lost")
         .label("overrun, samples"),
-    ModemSummaryKeys::of<&ModemSummary::underrun_samples>("underrun_samples", "samples", "samples missing when due for sending")
+    ModemSummaryKeys::of<&ModemSummary::underrun_samples>("underrun_samples", "samples",
+                                                          "samples missing when due for sending")
         .label("underrun, samples"),
     ModemSummaryKeys::part<&ModemSummary::dispatch>("dispatch_latency", kQuantiles)
         .described_apart("time from interrupt to service"),

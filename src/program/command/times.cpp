@@ -26,10 +26,8 @@ constexpr record::Row kTimesRows[] = {
     HistogramKeys::of("mean", "us", "mean", [](const Histogram& h) { return h.mean() * 1e-3; }),
     HistogramKeys::of("p50", "us", "median", [](const Histogram& h) { return us(h.quantile(0.5)); }),
     HistogramKeys::of("p99", "us", "99th percentile", [](const Histogram& h) { return us(h.quantile(0.99)); }),
-    HistogramKeys::of("p99.9", "us", "99.9th percentile",
-                      [](const Histogram& h) { return us(h.quantile(0.999)); }),
-    HistogramKeys::of("p99.99", "us", "99.99th percentile",
-                      [](const Histogram& h) { return us(h.quantile(0.9999)); }),
+    HistogramKeys::of("p99.9", "us", "99.9th percentile", [](const Histogram& h) { return us(h.quantile(0.999)); }),
+    HistogramKeys::of("p99.99", "us", "99.99th percentile", [](const Histogram& h) { return us(h.quantile(0.9999)); }),
     HistogramKeys::of("max", "us", "longest", [](const Histogram& h) { return us(h.max()); }),
     HistogramKeys::of("bars", "us", "[from, to, count] of each bar of the histogram",
                       [](const Histogram& h) { return bars(h); })
@@ -40,8 +38,7 @@ constexpr record::Row kQuantilesRows[] = {
     HistogramKeys::of<&Histogram::count>("count", "", "number of times"),
     HistogramKeys::of("p50_us", "us", "median", [](const Histogram& h) { return us(h.quantile(0.5)); }),
     HistogramKeys::of("p99_us", "us", "99th percentile", [](const Histogram& h) { return us(h.quantile(0.99)); }),
-    HistogramKeys::of("p999_us", "us", "99.9th percentile",
-                      [](const Histogram& h) { return us(h.quantile(0.999)); }),
+    HistogramKeys::of("p999_us", "us", "99.9th percentile", [](const Histogram& h) { return us(h.quantile(0.999)); }),
     HistogramKeys::of("max_us", "us", "longest", [](const Histogram& h) { return us(h.max()); }),
 };
 

@@ -295,14 +295,14 @@ TEST(Dce, ConnectNamesTheProtocolWithTheCommandsOfOtherMakers) {
     unsigned mnp_class, compression;
     const char* result;
   };
-  for (const Case& c : {Case{"", false, 4, 0, "CONNECT 28800"}, Case{"\\V1", false, 4, 0, "CONNECT 28800/MNP"},
-                        Case{"\\V1", false, 5, 3, "CONNECT 28800/MNP/MNP5"},
-                        Case{"\\V1", false, 0, 3, "CONNECT 28800/LAPM/V42BIS"},
-                        Case{"\\V1", true, 0, 0, "CONNECT 28800"}, Case{"\\V1\\V0", false, 4, 0, "CONNECT 28800"},
-                        Case{"&A1", false, 4, 0, "CONNECT 28800/ARQ"}, Case{"&A1", true, 0, 0, "CONNECT 28800"},
-                        Case{"&A2", false, 4, 0, "CONNECT 28800/ARQ/V34"}, Case{"&A2", true, 0, 0, "CONNECT 28800/V34"},
-                        Case{"&A3", false, 5, 3, "CONNECT 28800/ARQ/V34/MNP/MNP5"},
-                        Case{"X0&A3", false, 5, 3, "CONNECT"}, Case{"V0&A3", false, 5, 3, "1"}}) {
+  for (const Case& c :
+       {Case{"", false, 4, 0, "CONNECT 28800"}, Case{"\\V1", false, 4, 0, "CONNECT 28800/MNP"},
+        Case{"\\V1", false, 5, 3, "CONNECT 28800/MNP/MNP5"}, Case{"\\V1", false, 0, 3, "CONNECT 28800/LAPM/V42BIS"},
+        Case{"\\V1", true, 0, 0, "CONNECT 28800"}, Case{"\\V1\\V0", false, 4, 0, "CONNECT 28800"},
+        Case{"&A1", false, 4, 0, "CONNECT 28800/ARQ"}, Case{"&A1", true, 0, 0, "CONNECT 28800"},
+        Case{"&A2", false, 4, 0, "CONNECT 28800/ARQ/V34"}, Case{"&A2", true, 0, 0, "CONNECT 28800/V34"},
+        Case{"&A3", false, 5, 3, "CONNECT 28800/ARQ/V34/MNP/MNP5"}, Case{"X0&A3", false, 5, 3, "CONNECT"},
+        Case{"V0&A3", false, 5, 3, "1"}}) {
     Desk desk;
     desk.say(std::string("AT&FE0+DS=3,0") + c.settings + ";D5\r");
     desk.line.now.pump.modulation = OH_MODULATION_V34;
