@@ -2,8 +2,8 @@
 // A decoded call: timeline, spectrograms, line probing, the fields of the messages, constellations.
 "use strict";
 
-const eventKinds = [["answer tone", "c1"], ["V.8bis, V.8", "c0"], ["INFO, tones A and B, AA, AC", "c3"], ["L1, L2", "c6"],
-  ["S, PP, TRN", "c4"], ["J, MP, CP, R1 to R5, E", "c5"], ["data and their content", "c7"], ["renegotiation, retrain, cleardown", "c2"]];
+const eventKinds = [["tones: ANS, CNG, DTMF, call progress", "c1"], ["V.8bis, V.8, T.30", "c0"], ["INFO, tones A and B, AA, AC", "c3"], ["L1, L2", "c6"],
+  ["training: S, PP, TRN, TCF", "c4"], ["J, MP, CP, R1 to R5, E", "c5"], ["data and their content", "c7"], ["renegotiation, retrain, cleardown, lost packets", "c2"]];
 
 // One lane per channel. An event's name is in its box if there is room. The wheel zooms into the start-up.
 function eventTimeline(box, data) {
@@ -34,7 +34,8 @@ function eventTimeline(box, data) {
     const best = near.reduce((a, e) => !a || distance(e) < distance(a) || (distance(e) === distance(a) && e.t > a.t) ? e : a, null);
     return best ? `${t.toFixed(4)} s   ${best.event} from ${best.t.toFixed(4)} s${best.detail ? ": " + best.detail : ""}` : "";
   });
-  box.append(legendOf(eventKinds.map(([name, fill]) => [name, colour(fill)])));
+  const present = eventKinds.filter((_, kind) => data.events.some(e => e.kind === kind));
+  box.append(legendOf(present.map(([name, fill]) => [name, colour(fill)])));
   return {columns: ["from_s", "to_s", "channel", "event", "detail"], rows: data.events.map(e => [e.t, e.t_end || null, e.channel, e.event, e.detail])};
 }
 
