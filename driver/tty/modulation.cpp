@@ -2,8 +2,12 @@
 #include "driver/tty/modulation.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace offhook::modem {
 
@@ -41,6 +45,22 @@ const oh_pump_type* within_limits(const Modulation& row, const AtSettings& s, oh
   return nullptr;
 }
 
+/// For people: "16000 samples/s received and 8000 sent", "8000 octets/s".
+std::string in_words(const oh_pump_format& format) {
+  if (format.rx.rate_hz != format.tx.rate_hz)
+    return fmt::format("{} samples/s received and {} sent", format.rx.rate_hz, format.tx.rate_hz);
+  return fmt::format("{} {}/s", format.rx.rate_hz, format.rx.encoding == OH_LINEAR16 ? "samples" : "octets");
+}
+
+/// Every format of the pump once, with "or" between them.
+std::string formats_of(const oh_pump_type& type) {
+  std::vector<std::string> all;
+  for (const oh_pump_format& format : std::span(type.formats, type.format_count))
+    if (std::string words = in_words(format); std::find(all.begin(), all.end(), words) == all.end())
+      all.push_back(std::move(words));
+  return fmt::format("{}", fmt::join(all, ", or "));
+}
+
 std::string fastest(Carriers carriers) {
   std::string name;
   for (const Modulation& m : carriers)
@@ -60,8 +80,7 @@ Offer offer(Carriers all, const oh_pump_format& format, std::uint32_t io_delay_s
     const std::string why = takes(m, format, 0, samples)
                                 ? fmt::format("not possible: card and driver queue {} ms",
                                               std::uint64_t{1000} * io_delay_samples / format.tx.rate_hz)
-                                : fmt::format("not possible on a card of {} {}/s", format.rx.rate_hz,
-                                              format.rx.encoding == OH_LINEAR16 ? "samples" : "octets");
+                                : fmt::format("needs {}; the card has {}", formats_of(*m.type()), in_words(format));
     made.missing += fmt::format("{}{} ({})", made.missing.empty() ? "" : ", ", m.carrier, why);
   }
   return made;

@@ -156,6 +156,7 @@ class Subscriber {
   /// @param busy  the other one is off hook, or stayed off hook after a call  @return whether it calls the other one
   bool run(bool off_hook, bool busy, const std::int16_t* said, std::int16_t* hears) {
     if (!off_hook) {
+      tell_number();
       quiet_ = count_ = 0;
       tones_.play(Tones::Kind::kNone, hears, kBurst);
       return false;
@@ -163,12 +164,13 @@ class Subscriber {
     dtmf_rx(digits_, said, kBurst);
     char digits[16];
     if (const std::size_t n = dtmf_rx_get(digits_, digits, sizeof digits - 1); n > 0) {
-      say(news_, "dialled {}\n", digits);
+      number_ += digits;
       count_ += n;
       quiet_ = 0;
     }
     quiet_ += kBurst;
     const bool dialled = quiet_ > (count_ > 0 ? kLastDigit : kHotLine);
+    if (dialled) tell_number();
     tones_.play(busy && (dialled || count_ == 0) ? Tones::Kind::kBusy
                 : dialled                        ? Tones::Kind::kRinging
                 : count_ == 0                    ? Tones::Kind::kDial
@@ -178,11 +180,16 @@ class Subscriber {
   }
 
  private:
+  void tell_number() {
+    if (!number_.empty()) say(news_, "dialled {}\n", std::exchange(number_, {}));
+  }
+
   static constexpr std::uint64_t kLastDigit = 2 * kLineRateHz;  // time after a digit until the number is complete
   static constexpr std::uint64_t kHotLine = 8 * kLineRateHz;    // time until the other one is called without digits
   std::FILE* news_;
   dtmf_rx_state_t* digits_;
   Tones tones_;
+  std::string number_;  // its digits that were not printed yet
   std::uint64_t quiet_ = 0;
   std::size_t count_ = 0;
 };

@@ -468,9 +468,9 @@ TEST(Dce, BusyToneInsteadOfDataEndsTheCall) {
 }
 
 TEST(Dce, WhatTheCardCannotHaveIsSaidBesideTheSettings) {
-  Desk desk{.not_offered = "V90 (not possible on a card of 8000 samples/s)"};
+  Desk desk{.not_offered = "V90 (needs 8000 octets/s)"};
   desk.say("ATE0\r");
-  EXPECT_EQ(desk.say("AT+MS?\r"), "+MS: V34,1,0,0,0,0not offered: V90 (not possible on a card of 8000 samples/s)OK");
+  EXPECT_EQ(desk.say("AT+MS?\r"), "+MS: V34,1,0,0,0,0not offered: V90 (needs 8000 octets/s)OK");
   EXPECT_EQ(desk.say("AT+ES?\r"), "+ES: 3,0,2OK");
 }
 

@@ -78,10 +78,13 @@ TEST(Modulation, ACardThatReceives16000SamplesHasAllModulations) {
   EXPECT_EQ(made.missing, "");
 }
 
+const std::string kV90Missing =
+    "V90 (needs 16000 samples/s received and 8000 sent, or 8000 octets/s; the card has 8000 samples/s)";
+
 TEST(Modulation, ASoundCardOf8000SamplesHasAllButV90AndSaysSo) {
   const Offer made = offer(kModulations, kLinear8000, kMostIoDelay);
   EXPECT_EQ(names_of(made.carriers), "B103,V21,V23C,B212,V22,V22B,V32B,V34");
-  EXPECT_EQ(made.missing, "V90 (not possible on a card of 8000 samples/s)");
+  EXPECT_EQ(made.missing, kV90Missing);
   EXPECT_EQ(made.carriers.back().type(), kModulations.back().type());
 }
 
@@ -89,8 +92,8 @@ TEST(Modulation, WhatACardsDelayForbidsIsSaid) {
   const Offer made = offer(kModulations, kLinear8000, kMostIoDelay + 800);
   EXPECT_EQ(names_of(made.carriers), "B103,V21,V23C");
   const std::string queued = " (not possible: card and driver queue 500 ms), ";
-  EXPECT_EQ(made.missing, "B212" + queued + "V22" + queued + "V22B" + queued + "V32B" + queued + "V34" + queued +
-                              "V90 (not possible on a card of 8000 samples/s)");
+  EXPECT_EQ(made.missing,
+            "B212" + queued + "V22" + queued + "V22B" + queued + "V32B" + queued + "V34" + queued + kV90Missing);
 }
 
 TEST(Modulation, TheTableGivesEveryCarrierItsPumpAndWhatIsSlower) {
@@ -170,7 +173,7 @@ TEST(Modulation, OnOctetsThatAreConvertedEveryCarrierIsOfferedAndV90) {
   EXPECT_NE(names_of(converted.carriers).find("V34,V90"), std::string::npos) << names_of(converted.carriers);
   const Offer as_they_are = offer(kModulations, kMuLaw8000, 204);
   EXPECT_EQ(names_of(as_they_are.carriers), "V90");
-  EXPECT_NE(as_they_are.missing.find("V34 (not possible on a card of 8000 octets/s)"), std::string::npos);
+  EXPECT_NE(as_they_are.missing.find("V34 (needs 8000 samples/s; the card has 8000 octets/s)"), std::string::npos);
 }
 
 }  // namespace
