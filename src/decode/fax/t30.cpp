@@ -284,8 +284,11 @@ std::vector<std::string> requested_frames(std::span<const std::uint8_t> fif) {
     if (!bit(n)) continue;
     int last = n;
     while (last < 255 && bit(last + 1)) ++last;
-    list += fmt::format("{}{}", list.empty() ? "" : ", ", n);
-    if (last > n) list += fmt::format("-{}", last);
+    // The last bits are set for frames that a short block does not have.
+    list += list.empty() ? "" : ", ";
+    list += last == n     ? fmt::format("{}", n)
+            : last == 255 ? fmt::format("all from {} on", n)
+                          : fmt::format("{}-{}", n, last);
     n = last;
   }
   return {fmt::format("send frames of the page again: {}", list.empty() ? "none" : list)};

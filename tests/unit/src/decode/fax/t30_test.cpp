@@ -108,6 +108,9 @@ TEST(T30, OtherFramesInWords) {
               ElementsAre("page 1, block 1, 256 frames", "another block of the page follows"));
   EXPECT_THAT(words(frame(0xBF, {0x2F})), IsEmpty());
   EXPECT_THAT(words(frame(0xBC, {0b1110, 0, 1})), ElementsAre("send frames of the page again: 1-3, 16"));
+  std::vector<std::uint8_t> rest(32, 0xFF);  // bits beyond the last frame of a short block are set
+  rest[0] = 0b00000010;
+  EXPECT_THAT(words(frame(0xBC, rest)), ElementsAre("send frames of the page again: 1, all from 8 on"));
   EXPECT_THAT(words(frame(0x12, {0x00, 0x04})), ElementsAre("the page continues at V.29 9600"));
   EXPECT_THAT(words(frame(0x8C, {})), ElementsAre("the page is confirmed"));
   EXPECT_THAT(words(frame(0x20, {})), IsEmpty());
