@@ -53,6 +53,12 @@ def pages(examples: Path) -> dict[str, tuple[list[str], str, set[int], int]]:
             {2},
             0,
         ),
+        "advise-linux": (
+            ["advise", "g-lite", "linux-hz250", "--seconds", "5", "--repeats", "1", "--out", "linux"],
+            "linux/report.html",
+            {0, 2},
+            0,
+        ),
         "memo": ([*advise, "--memo", "memo.html"], "memo.html", {0}, 1),
         "memo-crowded": (
             ["advise", "g-lite", "linux-hz250", "--set", "host.cpus=2", "--seconds", "5", "--memo", "crowded.html"],

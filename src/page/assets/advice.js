@@ -36,7 +36,8 @@ function advicePage() {
 }
 
 function adviceBars(box, items, limit) {
-  const width = Math.min(1072, Math.max(300, box.clientWidth || 980)), row = 24, left = width < 500 ? 124 : 150, right = width < 500 ? 64 : 110;
+  const width = Math.min(1072, Math.max(300, box.clientWidth || 980)), row = 24, right = width < 500 ? 64 : 110;
+  const label = 6.6 * Math.max(...items.map(i => i.name.length)) + 14, left = Math.min(Math.max(label, width < 500 ? 124 : 150), 0.52 * width);
   // A context that failed by seconds must not flatten the others.
   const sane = items.map(i => i.value).filter(v => !limit || v < 3 * limit.value);
   const most = 1.1 * Math.max(...sane, limit ? limit.value : 0, 0.1), height = items.length * row + 44;

@@ -28,7 +28,7 @@ function header() {
   page.append(el("h1", {}, data.title));
   page.append(el("div", {class: "verdict " + data.verdict}, el("p", {class: "headline"}, data.headline),
     el("ul", {}, ...data.reasons.map(r => el("li", {}, r)))));
-  for (const warning of data.warnings) page.append(el("p", {class: "warning"}, warning));
+  for (const warning of data.warnings) page.append(el("p", {class: "warning"}, warning[0].toUpperCase() + warning.slice(1)));
   if (data.settings.length) {
     const list = el("div", {class: "settings"}, ...data.settings.map(([name, value]) => el("span", {}, name + " ", el("b", {}, value))));
     page.append(data.settings.length <= 8 ? list : el("details", {}, el("summary", {}, `All ${data.settings.length} settings`), list));
