@@ -2,7 +2,7 @@
 // The page of `offhook compare`: ratios of B to A, then every quantity of both.
 "use strict";
 
-const comparedValue = v => v === null ? "-" : typeof v === "number" ? (Number.isInteger(v) ? group(v) : String(Number(v.toPrecision(6)))) :
+const comparedValue = v => v === null ? "-" : typeof v === "number" ? (Number.isInteger(v) ? group(v) : Math.abs(v) < 1e-4 ? v.toExponential(3) : String(Number(v.toPrecision(6)))) :
   v === true ? "yes" : v === false ? "no" : v;
 const mostRatios = 40;
 
