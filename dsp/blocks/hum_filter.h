@@ -50,7 +50,7 @@ class HumFilter {
   static constexpr int kHop = 50;     // from mean to mean: several phases of 50, 60, 100 and 120 Hz
   static constexpr int kBlock = 800;  // whole periods of 50 and 60 Hz
   // The least power of the mean over that of all samples. ANS, which is not a multiple of 200 Hz, has 1/1000, and white
-  // noise 1/40. The high-pass does no harm if noise causes it.
+  // noise 1/40. If noise starts the high-pass, the receiver is no worse.
   static constexpr float kLeast = 1.f / 400;
   static constexpr double kSilenceDbm0 = -50;  // below every carrier, and above the noise of most lines
 

@@ -331,8 +331,8 @@ bool V8::take_quick(const Octet& octet) {
   return true;
 }
 
-// Two successive equal menus, followed only by the ten ones of the next. After kCombinedCopies the first of the two is
-// the combination of the copies so far, and the second the combination with this one.
+// Two successive equal menus, followed only by the ten ones of the next. After kCombinedCopies,
+// the combination of the earlier copies is compared with the combination that includes the newest copy.
 bool V8::second_copy_complete() const {
   if (first_octets_ <= 0 || rx_octets_ != first_octets_ || now_ - last_octet_ <= kMenuEnd) return false;
   if (memcmp(first_, rx_, static_cast<size_t>(rx_octets_)) == 0) return true;

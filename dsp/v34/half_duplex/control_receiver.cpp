@@ -106,7 +106,7 @@ void ControlReceiver::transform(int newest_ago, float turns_per_sample, Spectrum
   for (const Complex& x : s->bin) s->power += norm(x);
 }
 
-// Once per symbol, half a symbol early: the newest period, and which signal it resembles.
+// Measures the newest period, and finds the signal that it resembles. Called once per symbol, half a symbol early.
 void ControlReceiver::look() {
   newest_ = (newest_ + 1) % kPeriodSymbols;
   const Spectrum before = spectrum_[newest_];

@@ -23,7 +23,7 @@ struct TrnHeard {
   double likeness;
   double power;  ///< mean square
 };
-/// Best first in each half second.
+/// The candidates for TRN, the best one of each half second first.
 std::vector<TrnHeard> find_trn(const Baseband& line, bool answer);
 
 class TrainingReader {

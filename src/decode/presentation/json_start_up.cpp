@@ -493,7 +493,7 @@ constexpr Row kPhase2Rows[] = {
         .means("INFO sequences with a good CRC, in order of time, repeated ones too"),
     StartUpRow::part<&StartUp::probing>("probing", kProbing).means("L1 and L2"),
     StartUpRow::part<&StartUp::hold>("modem_on_hold", kHold)
-        .means("MH sequences of V.92 with a good CRC, in order of time, equal ones in a row as one"),
+        .means("MH sequences of V.92 with a good CRC, in order of time; consecutive equal ones count once"),
     StartUpRow::of<&StartUp::channel_1200>("channel_1200_hz", "",
                                            "channel that sends at 1200 Hz: V.34's call modem, V.90's digital modem")
         .absent_below_0("no INFO sequence heard"),
