@@ -3,8 +3,9 @@
 // Hypotheses about a signal, scored against each other. Each piece of evidence has a weight in bits, and supports all
 // technologies that would leave it: INFO0 all those with V.34's Phase 2, INFO1a one kind of them. The score of a
 // technology is the sum of its evidence. The sum does not decide, but its margin over the next best hypothesis: the
-// evidence that no neighbour has. tests/decode/signals.py decodes many generated signals of known kind, and counts for
-// each range of the margin how often the name is true. The table of these shares gives a verdict its probability.
+// evidence that no neighbour has. A script (tests/decode/signals.py) decodes many generated signals of known kind, and
+// counts for each range of the margin how often the name is true. The table of these shares gives a verdict its
+// probability.
 #pragma once
 
 #include <array>
