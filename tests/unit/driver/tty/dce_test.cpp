@@ -304,7 +304,7 @@ TEST(Dce, ConnectNamesTheProtocolWithTheCommandsOfOtherMakers) {
         Case{"&A3", false, 5, 3, "CONNECT 28800/ARQ/V34/MNP/MNP5"}, Case{"X0&A3", false, 5, 3, "CONNECT"},
         Case{"V0&A3", false, 5, 3, "1"}}) {
     Desk desk;
-    desk.say(std::string("AT&FE0+DS=3,0") + c.settings + ";D5\r");
+    desk.say(std::string("AT&FE0") + c.settings + "+DS=3,0;D5\r");
     desk.line.now.pump.modulation = OH_MODULATION_V34;
     desk.line.now.direct = c.direct;
     desk.line.now.link.mnp_class = static_cast<std::uint8_t>(c.mnp_class);
