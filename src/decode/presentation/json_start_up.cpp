@@ -449,7 +449,7 @@ constexpr Row kProbingRows[] = {
     P::of("l1_level_db", "dB", "RMS over one unit of a full scale of 32 768",
           [](const Probing& p) { return p.level_db[0]; })
         .decimals(1),
-    P::of("l2_level_db", "dB", "level of L2, in the unit of l1_level_db",
+    P::of("l2_level_db", "dB", "level of L2, in the unit of `l1_level_db`",
           [](const Probing& p) { return p.level_db[1]; })
         .decimals(1),
     P::part<&probing_tones>("tones", kProbingTone).means("tones of L2; empty if L2 was too short"),
