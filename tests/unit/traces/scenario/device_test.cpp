@@ -83,8 +83,8 @@ TEST(Device, ErrorsNameFilePositionAndWhatWasExpected) {
   EXPECT_EQ(error_of(kAudio), "");
   EXPECT_THAT(error_of(replaced(kAudio, "block_us", "blok_us")),
               testing::HasSubstr("d.toml:8:1: unknown key \"work.blok_us\""));
-  EXPECT_THAT(error_of(std::string(kAudio) + "\n[isr]\nquux = 3\n"),
-              testing::HasSubstr("unknown key \"isr.quux\"; expected isr.max_us, isr.mean_us"));
+  EXPECT_THAT(error_of(std::string(kAudio) + "\n[isr]\nblok = 3\n"),
+              testing::HasSubstr("unknown key \"isr.blok\"; expected isr.max_us, isr.mean_us"));
   EXPECT_THAT(error_of(replaced(kAudio, "block_us = 500\n", "")),
               testing::HasSubstr("d.toml: work.block_us is missing"));
   EXPECT_THAT(error_of(replaced(kAudio, "[480]", "480")), testing::HasSubstr("d.toml:4:16: block.plan_samples"));
