@@ -267,8 +267,9 @@ std::string sentence(const Totals& t) {
   const Totals::Count& inputs = t.counts.back().second;
   parts.push_back(fmt::format("{} inputs, which are not results", inputs.rows));
   std::string out = fmt::format(
-      "{} claims: {} of {} values that can fail (a published value 20 % off would be noticed) are within tolerance. {}",
-      t.claims, t.sharp_agree, t.sharp, fmt::join(parts, "; "));
+      "{} claim{}: {} of {} values that can fail (a published value 20 % off would be noticed) are within tolerance. "
+      "{}",
+      t.claims, t.claims == 1 ? "" : "s", t.sharp_agree, t.sharp, fmt::join(parts, "; "));
   if (inputs.agree != inputs.rows)
     out += fmt::format(" ({} used with other values than published)", inputs.rows - inputs.agree);
   if (t.paper != 0) out += fmt::format("; {} inconsistent in their paper", t.paper);
