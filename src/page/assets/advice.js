@@ -43,7 +43,7 @@ function adviceBars(box, items, limit) {
   const most = 1.1 * Math.max(...sane, limit ? limit.value : 0, 0.1), height = items.length * row + 44;
   const px = v => left + Math.min(v, most) / most * (width - left - right);
   const root = svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "times by context"});
-  for (const t of linearTicks(0, most, Math.min(8, (width - left - right) / 60))) {
+  for (const t of linearTicks(0, most, Math.max(2, Math.min(8, (width - left - right) / 60)))) {
     root.append(svg("line", {x1: px(t), x2: px(t), y1: 8, y2: height - 32, stroke: colour("grid")}));
     root.append(svg("text", {x: px(t), y: height - 16, "text-anchor": "middle"}, Number(t.toPrecision(6)) + " ms"));
   }

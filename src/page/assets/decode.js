@@ -76,7 +76,7 @@ function decodePage() {
     const messages = section("Exchanged messages");
     for (const t of data.tables) {
       messages.append(el("h3", {}, t.title));
-      table(messages, t.columns, t.rows.map(row => el("tr", {}, ...row.map(text => cell(text, text.length > 40 ? "left words" : "left")))), {what: t.title});
+      table(messages, t.columns, t.rows.map(row => el("tr", {}, ...row.map(text => cell(text, text.length > 24 ? "left words" : "left")))), {what: t.title});
       if (t.note) messages.append(el("p", {class: "caption"}, t.note));
     }
   }
