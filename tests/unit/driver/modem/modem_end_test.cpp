@@ -9,6 +9,7 @@
 #include <complex>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <numbers>
@@ -310,7 +311,9 @@ TEST(ModemEnd, SaysWhyItIsRefused) {
     return std::string(why == nullptr ? "" : why);
   };
   EXPECT_EQ(reason([](auto&) {}), "");
-  EXPECT_EQ(reason([](auto& c) { c.role = static_cast<oh_pump_role>(7); }), "invalid role; expected call or answer");
+  static constexpr int kNoRole = 7;
+  EXPECT_EQ(reason([](auto& c) { std::memcpy(&c.role, &kNoRole, sizeof c.role); }),
+            "invalid role; expected call or answer");
   EXPECT_EQ(reason([](auto& c) { c.link.error_control = static_cast<oh_error_control>(3); }),
             "invalid error control; expected none, optional or required");
   const char* kV42 = "invalid V.42 window or compression parameters";
