@@ -313,7 +313,8 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
   for (Trial& t : advice.trials) {
     if (t.refusal.empty())
       t.expectation =
-          expectation(of_trial(base, t, false), {t.seconds, t.blocks, t.losses(), t.longest_ms}, advice.assumed);
+          expectation(of_trial(base, t, false),
+                      {t.seconds, t.blocks, t.losses(), t.longest_ms, t.late_bursts, t.longest_burst}, advice.assumed);
   }
   choose(advice);
   explain(advice);
@@ -348,7 +349,9 @@ Lost::Lost(const ServiceTally& service, double simulated_s)
       blocks(service.blocks),
       blocks_late(service.losses.blocks_late),
       samples_lost(std::max(service.losses.samples_late, service.losses.underrun_samples) +
-                   service.losses.samples_filled_in) {
+                   service.losses.samples_filled_in),
+      late_bursts(service.late_bursts),
+      longest_burst(service.longest_burst) {
   // Work that never ran took no time, so no block counted as late: every block that arrived was lost.
   if (blocks == 0 && samples_lost > 0) blocks = blocks_late = service.interrupts;
   const bool gave_up = service.losses.samples_filled_in > 0 && service.interrupts > blocks;
@@ -361,6 +364,8 @@ Lost& Lost::operator+=(const Lost& other) {
   blocks_late += other.blocks_late;
   blocks_given_up += other.blocks_given_up;
   samples_lost += other.samples_lost;
+  late_bursts += other.late_bursts;
+  longest_burst = std::max(longest_burst, other.longest_burst);
   return *this;
 }
 

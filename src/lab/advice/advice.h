@@ -50,6 +50,8 @@ struct Lost {
   std::uint64_t blocks = 0, blocks_late = 0;  ///< served blocks; late ones among them
   std::uint64_t blocks_given_up = 0;          ///< blocks that arrived but were not served, because their input was gone
   std::uint64_t samples_lost = 0;             ///< of the device: late or concealed
+  std::uint64_t late_bursts = 0;              ///< runs of late blocks
+  std::uint64_t longest_burst = 0;            ///< blocks
 
   Lost() = default;
   Lost(const ServiceTally& service, double simulated_s);

@@ -40,16 +40,25 @@ double independent_s(const Scenario& s, const Seen& seen) {
   return std::min(seen.seconds, static_cast<double>(s.load.recorded->duration) * 1e-9);
 }
 
-/// A replayed loss counts as one loss.
+/// A replayed loss counts as one loss. Losses of one burst are not independent: the bursts are counted, and each may be
+/// as long as the longest one, because a load and a device of related periods keep their phase.
 Expectation from_losses(const Scenario& s, const Seen& seen) {
   const double of = independent_s(s, seen);
-  const auto losses =
-      seen.seconds > of
-          ? static_cast<std::uint64_t>(std::ceil(static_cast<double>(seen.losses) * of / seen.seconds - 1e-9))
-          : seen.losses;
+  const auto replayed_once = [&](std::uint64_t count) {
+    if (seen.seconds <= of) return count;
+    return static_cast<std::uint64_t>(std::ceil(static_cast<double>(count) * of / seen.seconds - 1e-9));
+  };
+  const std::uint64_t losses = replayed_once(seen.losses);
+  Interval between = between_losses(of, losses);
+  if (seen.late_bursts > 0 && seen.longest_burst > 1) {
+    const Interval bursts = between_losses(of, replayed_once(seen.late_bursts));
+    const double every_block = seen.seconds / static_cast<double>(std::max(seen.blocks, seen.losses));
+    between.low = std::min(between.low, std::max(every_block, bursts.low / static_cast<double>(seen.longest_burst)));
+    between.high = std::max(between.high, bursts.high);
+  }
   const std::string replayed =
       seen.seconds > of ? fmt::format(", which replayed {} of recording", span(of)) : std::string();
-  Expectation e{Evidence::kLosses, of / static_cast<double>(losses), between_losses(of, losses),
+  Expectation e{Evidence::kLosses, of / static_cast<double>(losses), between,
                 fmt::format("{} of {} blocks lost samples in {} of simulation{}", seen.losses, seen.blocks,
                             span(seen.seconds), replayed)};
   e.evidence_s = of;

@@ -3,7 +3,9 @@
 // The time for which a device works in a context until it loses samples, and the evidence for that time. No duration
 // exceeds its evidence. The kinds:
 //
-//     losses        some were seen: their rate, with the interval of a Poisson count
+//     losses        some were seen: their rate, with the interval of a Poisson count. Losses in bursts: the interval of
+//     the
+//                   number of bursts, each as long as the longest one
 //     seen          nothing was lost in T independent seconds: T/3 with 95 % (rule of three). A recording that is
 //                   replayed adds no evidence: T is at most its length
 //     law           a reservation's slots suffice from every phase, with the costliest block, every block costing
@@ -67,8 +69,10 @@ struct Expectation {
 struct Seen {
   double seconds = 0;
   std::uint64_t blocks = 0;
-  std::uint64_t losses = 0;        ///< blocks with lost samples
-  std::vector<double> longest_ms;  ///< from interrupt to output, in descending order; at most kLongestKept
+  std::uint64_t losses = 0;         ///< blocks with lost samples
+  std::vector<double> longest_ms;   ///< from interrupt to output, in descending order; at most kLongestKept
+  std::uint64_t late_bursts = 0;    ///< runs of lost blocks; 0: each loss is one
+  std::uint64_t longest_burst = 0;  ///< blocks
 };
 
 /// @param scenario with the context  @param assumed whether the host's numbers are assumptions

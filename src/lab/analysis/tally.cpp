@@ -23,8 +23,12 @@ void ServiceTally::add(const oh_event& event) {
       losses.samples_filled_in += event.argument;
       break;
     case OH_EV_OUTPUT_READY:
-      losses.blocks_late += event.argument > 0 ? 1 : 0;
       losses.samples_late += event.argument;
+      burst = event.argument > 0 ? burst + 1 : 0;
+      if (burst == 0) break;
+      losses.blocks_late += 1;
+      late_bursts += burst == 1 ? 1 : 0;
+      longest_burst = std::max(longest_burst, burst);
       break;
     case OH_EV_SERVICE_END:
       blocks += 1;

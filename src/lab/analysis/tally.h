@@ -27,6 +27,9 @@ struct ServiceTally {
   std::uint64_t blocks = 0;
   std::uint32_t pending_max = 0;  ///< samples pending after service
   Losses losses;
+  std::uint64_t late_bursts = 0;    ///< runs of late blocks without one on time between them
+  std::uint64_t longest_burst = 0;  ///< blocks
+  std::uint64_t burst = 0;          ///< blocks of the current burst so far
 
   /// Real-time: yes. O(1)
   void add(const oh_event& event);

@@ -56,6 +56,25 @@ TEST(Expectation, LossesThatWereSeenGiveTheirRate) {
   EXPECT_FALSE(e.carries(60));
 }
 
+// A load whose period is a multiple of the device's keeps its phase on the machine: there each burst may lose three
+// blocks, though a simulation with all phases lost 2.4 (docs/results/2026-12-01-advice.md: one block per 6.7 ms).
+TEST(Expectation, LossesInBurstsPromiseNoMoreThanTheWorstBurst) {
+  const hostsim::Scenario s = on("nt2000-p2-450", "bluetooth", "THR 24");
+  const Seen alone{10, 32'000, 1200, {}};
+  Seen bursts = alone;
+  bursts.late_bursts = 500;
+  bursts.longest_burst = 3;
+  EXPECT_GT(expectation(s, alone).interval_s.low, 0.02 / 3);
+  const Expectation e = expectation(s, bursts);
+  EXPECT_LT(e.interval_s.low, 0.02 / 3);
+  EXPECT_GT(e.interval_s.low, 0.02 / 3 / 1.1);  // 500 bursts are known to 9 %
+  EXPECT_GE(e.interval_s.high, expectation(s, alone).interval_s.high);
+  EXPECT_DOUBLE_EQ(e.expected_s, expectation(s, alone).expected_s);
+  // Every block lost in one burst: not more often than once a block.
+  const Seen all_lost{10, 32'000, 32'000, {}, 1, 32'000};
+  EXPECT_NEAR(expectation(s, all_lost).interval_s.low, 10 / 32e3, 0.02 * 10 / 32e3);
+}
+
 TEST(Expectation, TheLawCarriesAReservationForAWeekAndNotOneBeyondIt) {
   const Seen nothing_lost{180, 14'400, 0, {}};
   const Expectation granted = expectation(on("nt2000-p2-450", "vendor-modem", "RES 1/6 strict"), nothing_lost);

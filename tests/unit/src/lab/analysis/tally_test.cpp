@@ -41,6 +41,14 @@ TEST(ServiceTally, EachLossIsCountedByItsOwnRecord) {
   }
 }
 
+TEST(ServiceTally, LateBlocksInARowAreOneBurst) {
+  ServiceTally t;
+  for (const std::uint32_t late : {0, 3, 5, 1, 0, 0, 7, 0, 2, 2}) add(t, 1, OH_EV_OUTPUT_READY, late);
+  EXPECT_EQ(t.losses.blocks_late, 6u);
+  EXPECT_EQ(t.late_bursts, 3u);
+  EXPECT_EQ(t.longest_burst, 3u);
+}
+
 TEST(TransferTally, TimeIsFromTheLinkWhereThereIsOneElseFromTheFirstDataMode) {
   TransferTally direct;
   add(direct, 1000, OH_EV_PUMP_STATE, OH_PUMP_TRAINING);
