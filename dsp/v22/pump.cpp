@@ -9,7 +9,7 @@ using Type = offhook::ModemType<offhook::v22::Modem>;
 const oh_pump_type* oh_v22bis_type() {
   static constexpr oh_pump_type kType = [] {
     oh_pump_type type = Type::named("v22bis");
-    type.note_frames = [](void* self, uint32_t good, uint32_t bad) { Type::of(self).note_frames(good, bad); };
+    // Not note_frames(): on an idle link with late blocks, damaged frames are no evidence against 2400 bit/s.
     return type;
   }();
   return &kType;
