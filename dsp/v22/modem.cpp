@@ -230,13 +230,6 @@ void Modem::follow_data() {
   fire(Event::kLost);
 }
 
-void Modem::note_frames(uint32_t good, uint32_t bad) {
-  constexpr uint32_t kMostDamaged = 12;  // of full length: six seconds
-  damaged_frames_ += bad;
-  damaged_frames_ -= good < damaged_frames_ ? good : damaged_frames_;
-  if (damaged_frames_ >= kMostDamaged && fire(Event::kUnreadable)) damaged_frames_ = 0;
-}
-
 void Modem::train_again(oh_retrain_cause cause) {
   ++retrains_;
   cause_ = cause;

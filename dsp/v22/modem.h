@@ -38,8 +38,6 @@ class Modem {
   bool loop(oh_loop_order order);
   oh_loop_state loop_state() const;
   void hang_up() { fire(Event::kHangUp); }
-  /// As oh_pump_type::note_frames(). At 2400 bit/s, V.42 delivers less than at 1200 if every second frame is damaged.
-  void note_frames(uint32_t good, uint32_t bad);
   int16_t process(int16_t rx) { return step(rx, false); }
   void lost() {
     ++filled_in_;
@@ -132,7 +130,6 @@ class Modem {
   static constexpr int64_t kLoopAnswerSamples = 270 * 8;  ///< of reversals, or of ones (7.1.1: 231 to 308 ms)
   int64_t loop_trip_ = 0;  ///< samples to the far end and back, for the loop that was tested
   uint32_t lost_symbols_ = 0;
-  uint32_t damaged_frames_ = 0;  ///< more than good ones
   uint64_t bits_received_ = 0;
   static constexpr uint32_t kMostEarly = 1024;  ///< bits: 765 ms at 1200 bit/s are 918, 200 ms at 2400 are 480
   uint32_t early_bits_ = 0;

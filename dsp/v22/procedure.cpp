@@ -181,11 +181,6 @@ struct Procedure {
     m.train_again(cause);
     listen(m);
   }
-  static void fall_back(Modem& m) {
-    m.in_vain_ = kMostInVain;
-    m.train_again(OH_RETRAIN_LOST);
-    listen(m);
-  }
   static void agree_on_1200(Modem& m) {
     m.answered_ = true;
     m.receiver_.confirm();
@@ -195,7 +190,6 @@ struct Procedure {
   static void begin_data(Modem& m, bool at_2400) {
     m.at_2400_ = at_2400;
     m.lost_symbols_ = 0;
-    m.damaged_frames_ = 0;
     m.live_samples_ = 0;
     m.receiver_.confirm();
     m.tx_.start(at_2400 ? Signal::kData : Signal::kDataSlow);
@@ -294,7 +288,6 @@ struct Procedure {
       {in(Step::kData), Event::kS1End, fast, Step::kReply, far_retrains, "6.4"},
       {in(Step::kData), Event::kLost, at_2400, Step::kS1, train<OH_RETRAIN_LOST>, "6.4"},
       {in(Step::kData), Event::kLost, nullptr, Step::kData, acquire_again, "ours"},
-      {in(Step::kData), Event::kUnreadable, at_2400, Step::kS1, fall_back, "6.6.1 a"},
       {in(Step::kData), Event::kRetrain, at_2400, Step::kS1, train<OH_RETRAIN_OWN>, "6.4"},
       {in(Step::kData), Event::kCarrierOff, nullptr, Step::kDropped, fill, "6.5"},
       {in(Step::kDropped), Event::kSymbol, signal_good, Step::kData, data_again, "6.5"},

@@ -6,8 +6,7 @@
 //   answerer   kUsb1 ............... | kReply  kSb1Timed kSb2 | kData
 //
 // Without S1: kSb1 or kUsb1, kSb1Slow, kData at 1200 bit/s. A retrain begins with kS1 at the end that requests it and
-// with kReply at the other (6.4). If 2400 bit/s failed several times, or frames of the layer above
-// are damaged, a retrain requests 1200 bit/s (6.6):
+// with kReply at the other (6.4). If 2400 bit/s failed several times, a retrain requests 1200 bit/s (6.6):
 //
 //   requests   kS1 kRateAsk    | kRateTimed kRateOnes | kData
 //   agrees     kReply kSb1Timed | kRateReply kRateOnes | kData
@@ -68,13 +67,12 @@ enum class Step : uint8_t {
 };
 
 enum class Event : uint8_t {
-  kSymbol,      ///< a symbol is due
-  kS1,          ///< comes
-  kS1End,       ///< has ended
-  kOnes,        ///< scrambled ones at 1200 bit/s were received for long enough
-  kRate,        ///< R1 or R2 for 1200 bit/s was received
-  kUnreadable,  ///< the layer above receives more damaged frames than good ones
-  kLost,        ///< the signal cannot be decoded
+  kSymbol,  ///< a symbol is due
+  kS1,      ///< comes
+  kS1End,   ///< has ended
+  kOnes,    ///< scrambled ones at 1200 bit/s were received for long enough
+  kRate,    ///< R1 or R2 for 1200 bit/s was received
+  kLost,    ///< the signal cannot be decoded
   kCarrierOff,
   kBegin,           ///< from the owner: the answer tone is over
   kRetrain,         ///< of the owner

@@ -448,25 +448,6 @@ void after_three_short_data_modes_1200_is_requested() {
   }
 }
 
-// V.42's frames.
-void more_damaged_frames_than_good_ones_request_1200() {
-  Pair pair;
-  ASSERT_TRUE(pair.connect());
-  pair.run(1);
-  for (int k = 0; k < 100; ++k) pair[kAnswerer].note_frames(1, 1);
-  pair[kAnswerer].note_frames(0, 11);
-  pair[kAnswerer].note_frames(2, 0);
-  pair[kAnswerer].note_frames(0, 2);
-  EXPECT_EQ(pair.step(kAnswerer), Step::kData);
-  pair[kAnswerer].note_frames(0, 1);
-  pair.look();
-  pair.run(4);
-  EXPECT_EQ(pair.status(kAnswerer).retrains, 1u);
-  expect_1200(pair);
-  for (int k = 0; k < 20; ++k) pair[kAnswerer].note_frames(0, 1);
-  EXPECT_EQ(pair.step(kAnswerer), Step::kData) << "there is no lower rate";
-}
-
 void two_requests_for_1200_at_once_are_one() {
   Pair pair;
   lose_two_data_modes(pair, kCaller);
@@ -758,7 +739,6 @@ const std::pair<const char*, std::function<void()>> kProcedures[] = {
     {"S1ThatComesDuringTheOwnIsItsAnswer", s1_that_comes_during_the_own_is_its_answer},
     {"ATrainingThatComesToNothingIsBegunAgain", a_training_that_comes_to_nothing_is_begun_again},
     {"AfterThreeShortDataModes1200IsRequested", after_three_short_data_modes_1200_is_requested},
-    {"MoreDamagedFramesThanGoodOnesRequest1200", more_damaged_frames_than_good_ones_request_1200},
     {"TwoRequestsFor1200AtOnceAreOne", two_requests_for_1200_at_once_are_one},
     {"ARequestFor1200ThatIsNotHeardIsRepeated", a_request_for_1200_that_is_not_heard_is_repeated},
     {"AnAnswerToARequestFor1200ThatIsLostIsRequestedAgain",
