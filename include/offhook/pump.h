@@ -295,8 +295,9 @@ struct oh_pump_type {
    * @return 0, or -EINVAL if the pump has no more values */
   int (*metric)(const void* self, uint32_t index, struct oh_metric* metric) OH_BY_DEFAULT(NULL);
   /** Optional: the frames that the layer above has received since the last call, as evidence for the choice of a rate.
-   * Called through oh_pump_note_frames(), between two calls of process() in OH_PUMP_DATA. Silence of the layer (only
-   * flags) has no frames and is no evidence. @param good, bad  frames with a correct check sequence, and damaged ones.
+   * Called through oh_pump_note_frames(), between two calls of process() in OH_PUMP_DATA. While
+   * that layer is idle, it has no good frames, and errors in its flags are damaged frames, which cost it nothing.
+   * @param good, bad  frames with a correct check sequence, and damaged ones
    * Real-time: yes, O(1), without floating point. */
   void (*note_frames)(void* self, uint32_t good, uint32_t bad) OH_BY_DEFAULT(NULL);
 };
