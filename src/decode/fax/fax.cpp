@@ -17,11 +17,11 @@ constexpr int kControl = 0x03, kFinal = 0x10;
 constexpr const char* kUnknown = "???";
 constexpr std::uint32_t kPreambleFlags = 24;  // of 1 s, 37 flags
 
-std::vector<CallingTone> find_cng(std::span<const float> x, int channel) {
+std::vector<CallingTone> find_cng(std::span<const float> voice, int channel) {
   constexpr int kHz = 1100;
   constexpr double kShortest = 0.4, kLongest = 0.6;  // T.30 4.2.1: 0.5 s +- 15 %
   std::vector<CallingTone> all;
-  for (const auto& [t0, t1] : find_tone_stretches(high_passed(x), kHz)) {
+  for (const auto& [t0, t1] : find_tone_stretches(voice, kHz)) {
     if (t1 - t0 > kShortest && t1 - t0 < kLongest) all.push_back({channel, t0, t1});
   }
   return all;
@@ -93,8 +93,9 @@ FaxHeard find_fax(const Recording& r) {
   std::vector<std::pair<double, double>> bursts;
   for (std::size_t c = 0; c < r.channel.size(); ++c) {
     const int channel = static_cast<int>(c);
-    for (const CallingTone& tone : find_cng(r.channel[c], channel)) heard.cng.push_back(tone);
-    const V21Frames v21 = v21_frames(r.channel[c], true);
+    const std::vector<float> voice = high_passed(r.channel[c]);
+    for (const CallingTone& tone : find_cng(voice, channel)) heard.cng.push_back(tone);
+    const V21Frames v21 = v21_frames(voice, true);
     if (v21.flags >= kPreambleFlags) heard.flags_channel = channel;
     bursts.insert(bursts.end(), v21.bursts.begin(), v21.bursts.end());
     for (const V21Frame& f : v21.frames) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "dsp/link/hdlc.h"
-#include "src/decode/line/high_passed.h"
 #include "src/decode/line/samples.h"
 
 namespace offhook::decode {
@@ -65,13 +64,12 @@ void put_bit(void* user, int bit) {
 
 }  // namespace
 
-V21Frames v21_frames(std::span<const float> x, bool high) {
+V21Frames v21_frames(std::span<const float> voice, bool high) {
   Receiver receiver;
   receiver.hdlc.init(receiver.buffer, sizeof receiver.buffer);
   fsk_rx_state_t* fsk =
       fsk_rx_init(nullptr, &preset_fsk_specs[high ? FSK_V21CH2 : FSK_V21CH1], FSK_FRAME_MODE_SYNC, put_bit, &receiver);
   fsk_rx_signal_cutoff(fsk, -50);
-  const std::vector<float> voice = high_passed(x);
   for (std::size_t i = 0; i < voice.size(); i += 16) {
     std::int16_t block[16];
     const std::size_t n = std::min<std::size_t>(16, voice.size() - i);

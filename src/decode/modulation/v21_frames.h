@@ -26,7 +26,7 @@ struct V21Frames {
   std::vector<std::pair<double, double>> bursts;
 };
 
-/// @param x  at 8000 Hz  @param high  the band of the answering or responding station
-V21Frames v21_frames(std::span<const float> x, bool high);
+/// @param voice  of high_passed()  @param high  the band of the answering or responding station
+V21Frames v21_frames(std::span<const float> voice, bool high);
 
 }  // namespace offhook::decode

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <vector>
 
+#include "src/decode/line/high_passed.h"
 #include "src/decode/modulation/v21_frames.h"
 #include "src/decode/start_up/echoes.h"
 
@@ -28,9 +30,10 @@ double rms_peak(std::span<const float> x, double t0, double t1) {
 std::vector<V8bisMessage> v8bis_messages(const Recording& r, const std::vector<V8bisSignal>& signals) {
   std::vector<V8bisMessage> all;
   for (std::size_t c = 0; c < r.channel.size(); ++c) {
+    const std::span<const float> x = r.samples(c);
+    const std::vector<float> voice = high_passed(x);
     for (const bool high : {false, true}) {
-      const std::span<const float> x = r.samples(c);
-      for (V21Frame& f : v21_frames(x, high).frames) {
+      for (V21Frame& f : v21_frames(voice, high).frames) {
         if (f.octets[0] == kFaxAddress) continue;
         V8bisMessage m;
         m.t = f.t;
