@@ -12,6 +12,13 @@
 
 namespace offhook {
 
+/// Tap n of a high-pass of linear phase, -half to half: a sinc in a Kaiser window. The edge is wider for a larger
+/// `beta` and a smaller `half`.  @param turns  the corner's turns per sample
+constexpr double high_pass_tap(int n, int half, double turns, double beta) {
+  const double low_pass = n == 0 ? 2 * turns : sincos_turns(turns * n).sin / (kPi * n);
+  return ((n == 0 ? 1 : 0) - low_pass) * kaiser(static_cast<double>(n) / half, beta);
+}
+
 struct LinearHighPassDesign {
   static constexpr int kTaps = 128;   // the oldest is 0, because kernels take multiples of 16
   static constexpr int kMiddle = 64;  // 63 samples before the newest
@@ -19,11 +26,8 @@ struct LinearHighPassDesign {
 
   constexpr LinearHighPassDesign() {
     constexpr double kTurns = 400. / 8000, kBeta = 5.65;  // the corner, a sample
-    for (int n = 1 - kMiddle; n < kMiddle; ++n) {
-      const double low_pass = n == 0 ? 2 * kTurns : sincos_turns(kTurns * n).sin / (kPi * n);
-      const double window = kaiser(static_cast<double>(n) / kMiddle, kBeta);
-      tap[kMiddle + n] = static_cast<float>(((n == 0 ? 1 : 0) - low_pass) * window);
-    }
+    for (int n = 1 - kMiddle; n < kMiddle; ++n)
+      tap[kMiddle + n] = static_cast<float>(high_pass_tap(n, kMiddle, kTurns, kBeta));
   }
 };
 inline constexpr LinearHighPassDesign kLinearHighPassDesign;

@@ -7,8 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "dsp/blocks/sincos.h"
-#include "dsp/blocks/window.h"
+#include "dsp/blocks/linear_high_pass.h"
 #include "src/decode/line/samples.h"
 
 namespace offhook::decode {
@@ -29,15 +28,12 @@ double low_share(std::span<const float> x) {
   return all > 0 ? low / all : 0;
 }
 
-// A high-pass of linear phase: a windowed sinc (Kaiser, 80 dB) whose edge is 33 Hz wide.
+// 80 dB, and an edge that is 33 Hz wide.
 std::vector<float> high_pass_taps() {
   constexpr int kHalf = 600;
   constexpr double kTurns = kEdgeHz / kRateHz, kBeta = 7.86;
   std::vector<float> taps;
-  for (int n = -kHalf; n <= kHalf; ++n) {
-    const double low_pass = n == 0 ? 2 * kTurns : sincos_turns(kTurns * n).sin / (kPi * n);
-    taps.push_back(static_cast<float>(((n == 0 ? 1 : 0) - low_pass) * kaiser(static_cast<double>(n) / kHalf, kBeta)));
-  }
+  for (int n = -kHalf; n <= kHalf; ++n) taps.push_back(static_cast<float>(high_pass_tap(n, kHalf, kTurns, kBeta)));
   return taps;
 }
 
