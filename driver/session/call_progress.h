@@ -92,7 +92,9 @@ struct DialPlan {
 class Dialler {
  public:
   static constexpr std::size_t kMaxDigits = 64;
-  /// @param digits  0-9 A-D * #; ',' is a pause, 'W' waits for dial tone. None: done at once
+  /// ',' is a pause, 'W' waits for dial tone.
+  static constexpr std::string_view kDigits = "0123456789ABCD*#,W";
+  /// @param digits  of kDigits. None: done at once
   /// @param rate_hz  of the samples  @throws std::invalid_argument for digits at a rate that spandsp's DTMF does not
   /// support
   Dialler(std::string_view digits, const DialPlan& plan, std::uint32_t rate_hz);

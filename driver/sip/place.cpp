@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "driver/base/printable.h"
+#include "driver/session/call_progress.h"
 #include "driver/sip/phone.h"
 #include "driver/sip/session_timer.h"
 
@@ -124,7 +125,7 @@ SipPlace parse_sip_place(std::string_view text) {
 
 std::string sip_number(std::string_view number) {
   constexpr std::string_view kPauses = ",W";
-  const bool dialled = number.find_first_not_of("0123456789ABCD*#,W") == std::string_view::npos;
+  const bool dialled = number.find_first_not_of(modem::Dialler::kDigits) == std::string_view::npos;
   std::string user;
   for (const char c : number)
     if (!dialled || kPauses.find(c) == std::string_view::npos) user += c == '#' ? "%23" : std::string(1, c);

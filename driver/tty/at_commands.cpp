@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "driver/session/call_progress.h"
 #include "driver/tty/at.h"
 #include "dsp/modulation/modulation.h"
 
@@ -263,7 +264,7 @@ struct AtInterpreter::Commands {
     }
     std::string digits;
     std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(digits),
-                 [](char c) { return std::string_view("0123456789*#ABCD,W").find(c) != std::string_view::npos; });
+                 [](char c) { return Dialler::kDigits.find(c) != std::string_view::npos; });
     if (!digits.empty()) at.last_digits_ = digits;
     at.host_.dial(digits, stay);
     return Outcome::kSilent;

@@ -17,6 +17,7 @@
 #include "driver/base/terminal.h"
 #include "driver/context/context_spec.h"
 #include "driver/fax/tiff.h"
+#include "driver/session/call_progress.h"
 #include "driver/session/devices.h"
 #include "driver/session/fax_session.h"
 #include "driver/sip/sip_fax.h"
@@ -93,7 +94,7 @@ void check_number(const FaxOptions& o) {
   if (o.number.starts_with(kSip)) return;  // parse_sip_place() checks an address
   if (by_sip(o)) {
     sip::sip_number(o.number);
-  } else if (o.number.find_first_not_of("0123456789ABCD*#,W") != std::string::npos) {
+  } else if (o.number.find_first_not_of(modem::Dialler::kDigits) != std::string::npos) {
     throw std::runtime_error(
         fmt::format("\"{}\" is not a number; expected digits, *, #, a comma for a pause, or W", printable(o.number)));
   }

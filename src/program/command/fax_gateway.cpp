@@ -10,6 +10,7 @@
 #include "driver/base/output.h"
 #include "driver/base/terminal.h"
 #include "driver/context/context_spec.h"
+#include "driver/session/call_progress.h"
 #include "driver/session/devices.h"
 #include "driver/sip/sip_gateway.h"
 #include "src/program/command/fax.h"
@@ -46,7 +47,7 @@ sip::SipPlace gateway_account(const GatewayOptions& o) {
 sip::SipGatewayConfig gateway_config(const GatewayOptions& o) {
   if (o.to.empty() && o.dial.empty())
     throw std::runtime_error("expected --to NUMBER (calls from the line), --dial DIGITS (calls by SIP), or both");
-  if (o.dial.find_first_not_of("0123456789ABCD*#,W") != std::string::npos)
+  if (o.dial.find_first_not_of(modem::Dialler::kDigits) != std::string::npos)
     throw std::runtime_error(
         fmt::format("--dial {}: expected digits, *, #, a comma for a pause, or W to wait for dial tone", o.dial));
   if (!o.to.empty()) sip::sip_number(o.to);  // throws if it cannot be dialled
