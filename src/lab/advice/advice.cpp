@@ -49,6 +49,10 @@ void worst_of(Measured& all, const Measured& one) {
   all.longest_ms.resize(std::min(all.longest_ms.size(), kLongestKept));
 }
 
+Seen seen_of(const Lost& lost, const std::vector<double>& longest_ms = {}) {
+  return {lost.seconds, lost.blocks, lost.losses(), longest_ms, lost.late_bursts, lost.longest_burst};
+}
+
 /// The better of two contexts without losses, by the order at the top of the header.
 bool better(const Trial& a, const Trial& b) {
   if (a.within_pc99() != b.within_pc99()) return a.within_pc99();
@@ -312,9 +316,7 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
   advice.trials.pop_back();
   for (Trial& t : advice.trials) {
     if (t.refusal.empty())
-      t.expectation =
-          expectation(of_trial(base, t, false),
-                      {t.seconds, t.blocks, t.losses(), t.longest_ms, t.late_bursts, t.longest_burst}, advice.assumed);
+      t.expectation = expectation(of_trial(base, t, false), seen_of(t, t.longest_ms), advice.assumed);
   }
   choose(advice);
   explain(advice);
@@ -439,9 +441,7 @@ std::optional<Verification> verify(const Advice& advice, double seconds, std::ui
       },
       options.stop);
   if (options.stop && options.stop()) return std::nullopt;
-  const Interval count = poisson_interval(all.losses());
-  Verification v{all, {all.seconds / count.high, 0}, false};
-  v.interval_s.high = count.low > 0 ? all.seconds / count.low : std::numeric_limits<double>::infinity();
+  Verification v{all, time_between_losses(seen_of(all), all.seconds), false};
   // The lower end is the reliable time. A claim of a week is refuted by the first loss.
   v.safer = all.losses() > 0 && (t.expectation.carries(kWeekS) || t.expectation.interval_s.low > v.interval_s.high);
   return v;

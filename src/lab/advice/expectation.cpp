@@ -28,37 +28,26 @@ double at_most_a_week(double seconds) {
   return std::min(seconds, kWeekS);
 }
 
-Interval between_losses(double seconds, std::uint64_t losses) {
-  if (losses == 0) return {at_most_a_week(rule_of_three(seconds)), kInfinite};
-  const Interval count = poisson_interval(losses);
-  return {at_most_a_week(seconds / count.high), seconds / count.low};
-}
-
 /// The time covered by a replayed recording is its own length.
 double independent_s(const Scenario& s, const Seen& seen) {
   if (!s.load.recorded) return seen.seconds;
   return std::min(seen.seconds, static_cast<double>(s.load.recorded->duration) * 1e-9);
 }
 
-/// A replayed loss counts as one loss. Losses of one burst are not independent: the bursts are counted, and each may be
-/// as long as the longest one, because a load and a device of related periods keep their phase.
+/// A loss that is replayed counts as one loss.
+std::uint64_t once(std::uint64_t count, const Seen& seen, double independent_s) {
+  if (seen.seconds <= independent_s) return count;
+  return static_cast<std::uint64_t>(std::ceil(static_cast<double>(count) * independent_s / seen.seconds - 1e-9));
+}
+
 Expectation from_losses(const Scenario& s, const Seen& seen) {
   const double of = independent_s(s, seen);
-  const auto replayed_once = [&](std::uint64_t count) {
-    if (seen.seconds <= of) return count;
-    return static_cast<std::uint64_t>(std::ceil(static_cast<double>(count) * of / seen.seconds - 1e-9));
-  };
-  const std::uint64_t losses = replayed_once(seen.losses);
-  Interval between = between_losses(of, losses);
-  if (seen.late_bursts > 0 && seen.longest_burst > 1) {
-    const Interval bursts = between_losses(of, replayed_once(seen.late_bursts));
-    const double every_block = seen.seconds / static_cast<double>(std::max(seen.blocks, seen.losses));
-    between.low = std::min(between.low, std::max(every_block, bursts.low / static_cast<double>(seen.longest_burst)));
-    between.high = std::max(between.high, bursts.high);
-  }
+  const Interval between = time_between_losses(seen, of);
   const std::string replayed =
       seen.seconds > of ? fmt::format(", which replayed {} of recording", span(of)) : std::string();
-  Expectation e{Evidence::kLosses, of / static_cast<double>(losses), between,
+  Expectation e{Evidence::kLosses,
+                of / static_cast<double>(once(seen.losses, seen, of)),
+                {at_most_a_week(between.low), between.high},
                 fmt::format("{} of {} blocks lost samples in {} of simulation{}", seen.losses, seen.blocks,
                             span(seen.seconds), replayed)};
   e.evidence_s = of;
@@ -67,7 +56,7 @@ Expectation from_losses(const Scenario& s, const Seen& seen) {
 
 /// Only the absence of losses is known.
 Expectation from_seconds(Evidence evidence, double seconds, const std::string& because) {
-  Expectation e{evidence, kInfinite, between_losses(seconds, 0), because};
+  Expectation e{evidence, kInfinite, {at_most_a_week(rule_of_three(seconds)), kInfinite}, because};
   e.evidence_s = seconds;
   return e;
 }
@@ -338,6 +327,19 @@ std::string_view in_words(Evidence evidence) {
       "the tail of the longest times, with 95 % confidence",
       "the simulated time, if the assumptions about the host hold"};
   return kWords.at(static_cast<std::size_t>(evidence));
+}
+
+Interval time_between_losses(const Seen& seen, double independent_s) {
+  const Interval losses = poisson_interval(once(seen.losses, seen, independent_s));
+  Interval between{independent_s / losses.high, losses.low > 0 ? independent_s / losses.low : kInfinite};
+  if (seen.longest_burst > 1) {
+    const Interval bursts = poisson_interval(once(seen.late_bursts, seen, independent_s));
+    const double every_block = seen.seconds / static_cast<double>(std::max(seen.blocks, seen.losses));
+    const double worst = independent_s / (bursts.high * static_cast<double>(seen.longest_burst));
+    between.low = std::min(between.low, std::max(every_block, worst));
+    between.high = std::max(between.high, independent_s / bursts.low);
+  }
+  return between;
 }
 
 Expectation expectation(const Scenario& scenario, const Seen& seen, bool assumed) {

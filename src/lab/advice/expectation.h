@@ -3,9 +3,8 @@
 // The time for which a device works in a context until it loses samples, and the evidence for that time. No duration
 // exceeds its evidence. The kinds:
 //
-//     losses        some were seen: their rate, with the interval of a Poisson count. Losses in bursts: the interval of
-//     the
-//                   number of bursts, each as long as the longest one
+//     losses        some were seen: their rate, with the interval of a Poisson count. Of losses in bursts, the bursts
+//                   are counted, each as long as the longest one
 //     seen          nothing was lost in T independent seconds: T/3 with 95 % (rule of three). A recording that is
 //                   replayed adds no evidence: T is at most its length
 //     law           a reservation's slots suffice from every phase, with the costliest block, every block costing
@@ -74,6 +73,12 @@ struct Seen {
   std::uint64_t late_bursts = 0;    ///< runs of lost blocks; 0: each loss is one
   std::uint64_t longest_burst = 0;  ///< blocks
 };
+
+/// The time between losses, s, with 95 % confidence; without a loss, it has no upper limit. Losses of one burst are not
+/// independent: the bursts are counted, and each may be as long as the longest one, because a load and a device of
+/// related periods keep their phase.
+/// @param independent_s  s of `seen` that are not a repetition: a loss that is replayed counts once
+Interval time_between_losses(const Seen& seen, double independent_s);
 
 /// @param scenario with the context  @param assumed whether the host's numbers are assumptions
 Expectation expectation(const hostsim::Scenario& scenario, const Seen& seen, bool assumed = false);
