@@ -33,6 +33,11 @@ constexpr uint32_t kPatience = 120;                          // symbols for a re
 constexpr float kLostError16 = 0.45f, kLostError4 = 1.4f;
 constexpr uint32_t kLostSymbols = 300;
 
+// At this distance, every second frame of V.42's 128 octets is damaged: 1200 bit/s delivers more. It must last, because
+// hits and gaps pass, and damage longer frames more often.
+constexpr float kPoorError16 = 0.2f;
+constexpr uint32_t kPoorSymbols = 300, kPoorInARow = 12;
+
 constexpr int kInitiation = 190 * kSymbolHz / 1000;  // 7.1.1: 154 to 231 ms
 constexpr int kRawZero = 4;                          // cost of a zero: with random bits, 32 ones are used up after 21
 
@@ -118,6 +123,7 @@ void Modem::symbol_received() {
   if (live() || in_loop() || step_ == Step::kDropped) {
     seek_loop();
     follow_data();
+    follow_quality();
     return;
   }
   seek_far_end();
@@ -228,6 +234,21 @@ void Modem::follow_data() {
   if (lost_symbols_ < kLostSymbols) return;
   lost_symbols_ = 0;
   fire(Event::kLost);
+}
+
+// The mean of each half second, because one hit raises only its own.
+void Modem::follow_quality() {
+  if (!receiver_.decides_sixteen() || !receiver_.carrier()) {
+    quality_ = {};
+    return;
+  }
+  quality_.error += receiver_.error();
+  if (++quality_.symbols < kPoorSymbols) return;
+  const bool poor = quality_.error >= kPoorError16 * kPoorSymbols;
+  quality_ = {0, 0, poor ? quality_.poor + 1 : 0};
+  if (quality_.poor < kPoorInARow) return;
+  quality_ = {};
+  fire(Event::kPoor);
 }
 
 void Modem::train_again(oh_retrain_cause cause) {

@@ -65,6 +65,7 @@ class Modem {
   void seek_far_end();
   void seek_loop();
   void follow_data();
+  void follow_quality();
   void follow_time();
   void show_instruments() const;
   void show_taps();
@@ -130,6 +131,12 @@ class Modem {
   static constexpr int64_t kLoopAnswerSamples = 270 * 8;  ///< of reversals, or of ones (7.1.1: 231 to 308 ms)
   int64_t loop_trip_ = 0;  ///< samples to the far end and back, for the loop that was tested
   uint32_t lost_symbols_ = 0;
+  struct Quality {
+    float error = 0;  ///< sum of the receiver's
+    uint32_t symbols = 0;
+    uint32_t poor = 0;  ///< intervals in a row
+  } quality_;
+  bool refused_1200_ = false;  ///< the far end has answered a request for 1200 bit/s (6.6) by 2400
   uint64_t bits_received_ = 0;
   static constexpr uint32_t kMostEarly = 1024;  ///< bits: 765 ms at 1200 bit/s are 918, 200 ms at 2400 are 480
   uint32_t early_bits_ = 0;

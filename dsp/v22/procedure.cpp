@@ -102,6 +102,7 @@ struct Procedure {
   static bool s1_heard(const Modem& m) { return m.since_s1() >= 0; }
   static bool fast(const Modem& m) { return m.fast_; }
   static bool at_2400(const Modem& m) { return m.at_2400_; }
+  static bool may_fall_back(const Modem& m) { return m.at_2400_ && !m.refused_1200_; }
   static bool calls(const Modem& m) { return m.calls_; }
   static bool sb2_due(const Modem& m) {
     const bool replied = !m.calls_ || m.retrains_ > 0;
@@ -181,6 +182,11 @@ struct Procedure {
     m.train_again(cause);
     listen(m);
   }
+  static void fall_back(Modem& m) {
+    m.in_vain_ = kMostInVain;
+    m.train_again(OH_RETRAIN_LOST);
+    listen(m);
+  }
   static void agree_on_1200(Modem& m) {
     m.answered_ = true;
     m.receiver_.confirm();
@@ -189,7 +195,9 @@ struct Procedure {
   static void data_at_2400(Modem& m) { begin_data(m, true); }
   static void begin_data(Modem& m, bool at_2400) {
     m.at_2400_ = at_2400;
+    m.refused_1200_ = at_2400 && m.in_vain_ >= kMostInVain;
     m.lost_symbols_ = 0;
+    m.quality_ = {};
     m.live_samples_ = 0;
     m.receiver_.confirm();
     m.tx_.start(at_2400 ? Signal::kData : Signal::kDataSlow);
@@ -288,6 +296,7 @@ struct Procedure {
       {in(Step::kData), Event::kS1End, fast, Step::kReply, far_retrains, "6.4"},
       {in(Step::kData), Event::kLost, at_2400, Step::kS1, train<OH_RETRAIN_LOST>, "6.4"},
       {in(Step::kData), Event::kLost, nullptr, Step::kData, acquire_again, "ours"},
+      {in(Step::kData), Event::kPoor, may_fall_back, Step::kS1, fall_back, "6.6.1 a"},
       {in(Step::kData), Event::kRetrain, at_2400, Step::kS1, train<OH_RETRAIN_OWN>, "6.4"},
       {in(Step::kData), Event::kCarrierOff, nullptr, Step::kDropped, fill, "6.5"},
       {in(Step::kDropped), Event::kSymbol, signal_good, Step::kData, data_again, "6.5"},

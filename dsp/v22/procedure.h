@@ -6,7 +6,8 @@
 //   answerer   kUsb1 ............... | kReply  kSb1Timed kSb2 | kData
 //
 // Without S1: kSb1 or kUsb1, kSb1Slow, kData at 1200 bit/s. A retrain begins with kS1 at the end that requests it and
-// with kReply at the other (6.4). If 2400 bit/s failed several times, a retrain requests 1200 bit/s (6.6):
+// with kReply at the other (6.4). If 2400 bit/s failed several times, or its signal is poor for seconds, a retrain
+// requests 1200 bit/s (6.6):
 //
 //   requests   kS1 kRateAsk    | kRateTimed kRateOnes | kData
 //   agrees     kReply kSb1Timed | kRateReply kRateOnes | kData
@@ -73,6 +74,7 @@ enum class Event : uint8_t {
   kOnes,    ///< scrambled ones at 1200 bit/s were received for long enough
   kRate,    ///< R1 or R2 for 1200 bit/s was received
   kLost,    ///< the signal cannot be decoded
+  kPoor,    ///< at 2400 bit/s, most frames of the layer above must be damaged
   kCarrierOff,
   kBegin,           ///< from the owner: the answer tone is over
   kRetrain,         ///< of the owner

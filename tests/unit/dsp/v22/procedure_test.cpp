@@ -35,7 +35,7 @@ std::set<const Transition*>& taken() {
   return all;
 }
 
-enum class Line { kFarEnd, kFaint, kSilence, kNoise, kTone };
+enum class Line { kFarEnd, kFaint, kNoisy, kSilence, kNoise, kTone };
 
 class Pair {
  public:
@@ -108,6 +108,8 @@ class Pair {
         return x;
       case Line::kFaint:
         return static_cast<int16_t>(x / 31);
+      case Line::kNoisy:  // 15 dB in 600 Hz
+        return static_cast<int16_t>(std::clamp(x + 1860 * normal_(random_), -32767.0, 32767.0));
       case Line::kSilence:
         return 0;
       case Line::kNoise:
@@ -448,6 +450,51 @@ void after_three_short_data_modes_1200_is_requested() {
   }
 }
 
+// 6.6.1 a
+void a_signal_that_is_poor_for_six_seconds_requests_1200() {
+  for (const int asks : {kCaller, kAnswerer}) {
+    Pair pair;
+    ASSERT_TRUE(pair.connect());
+    pair.run(1);
+    for (int k = 0; k < 20; ++k) {  // one good second of six, or every hit, begins the count again
+      pair.hear(asks, k % 6 == 0 ? Line::kFarEnd : Line::kNoisy);
+      pair.run(1);
+    }
+    EXPECT_EQ(pair.status(asks).retrains, 0u);
+    EXPECT_EQ(pair.step(asks), Step::kData);
+    pair.hear(asks, Line::kFarEnd);
+    pair.run(1);
+    pair.clear();
+    pair.hear(asks, Line::kNoisy);
+    pair.run(5.5);
+    EXPECT_EQ(pair.step(asks), Step::kData);
+    pair.run(6);
+    EXPECT_EQ(pair.status(asks).retrains, 1u);
+    EXPECT_THAT(pair.path(asks), ElementsAre("S1", "R1", "R1, S1 over", "SB1 at 1200 bit/s, after R2", "data"));
+    expect_1200(pair);
+    pair.run(20);
+    EXPECT_EQ(pair.status(asks).retrains, 1u) << "there is no lower rate";
+  }
+}
+
+// It agreed, but the answer was not heard, as if it had no 6.6.
+void a_far_end_that_stays_at_2400_is_not_asked_again_for_a_poor_signal() {
+  Pair pair;
+  ASSERT_TRUE(pair.connect());
+  pair.hear(kCaller, Line::kNoisy);
+  ASSERT_TRUE(pair.run_until(kCaller, Step::kRateTimed, 10));
+  pair.hear(kCaller, Line::kNoise);
+  ASSERT_TRUE(pair.run_until(kCaller, Step::kSb2, 3));
+  pair.hear(kCaller, Line::kFarEnd);
+  pair.run(10);
+  ASSERT_EQ(pair.step(kCaller), Step::kData);
+  ASSERT_EQ(pair.status(kCaller).rx_bit_rate, 2400u);
+  const uint32_t retrains = pair.status(kCaller).retrains;
+  pair.hear(kCaller, Line::kNoisy);
+  pair.run(20);
+  EXPECT_EQ(pair.status(kCaller).retrains, retrains);
+}
+
 void two_requests_for_1200_at_once_are_one() {
   Pair pair;
   lose_two_data_modes(pair, kCaller);
@@ -739,6 +786,9 @@ const std::pair<const char*, std::function<void()>> kProcedures[] = {
     {"S1ThatComesDuringTheOwnIsItsAnswer", s1_that_comes_during_the_own_is_its_answer},
     {"ATrainingThatComesToNothingIsBegunAgain", a_training_that_comes_to_nothing_is_begun_again},
     {"AfterThreeShortDataModes1200IsRequested", after_three_short_data_modes_1200_is_requested},
+    {"ASignalThatIsPoorForSixSecondsRequests1200", a_signal_that_is_poor_for_six_seconds_requests_1200},
+    {"AFarEndThatStaysAt2400IsNotAskedAgainForAPoorSignal",
+     a_far_end_that_stays_at_2400_is_not_asked_again_for_a_poor_signal},
     {"TwoRequestsFor1200AtOnceAreOne", two_requests_for_1200_at_once_are_one},
     {"ARequestFor1200ThatIsNotHeardIsRepeated", a_request_for_1200_that_is_not_heard_is_repeated},
     {"AnAnswerToARequestFor1200ThatIsLostIsRequestedAgain",
