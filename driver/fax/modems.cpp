@@ -37,7 +37,8 @@ class Modems {
   void report_gap(std::size_t n);
   void status(oh_pump_status* s) const;
   void hang_up() { released_ = true; }
-  Rings rings() { return {&orders_, &data_, &reports_}; }
+  void take(const Message& order);
+  Rings rings() { return {&orders_, &data_, &reports_, &samples_}; }
   Counters counters() const;
 
  private:
@@ -55,7 +56,7 @@ class Modems {
   void restart_transmitter(get_bit_func_t get, void* user);
   void offer_frame();
   int next_bit();
-  const Message* data_of_this_turn();
+  const Message* data_of_this_turn() { return data_of_turn(data_, send_turn_); }
 
   // Receive direction
   void receive(const std::int16_t* rx, std::size_t n);
@@ -183,16 +184,20 @@ Message* Modems::report(Kind kind, std::uint8_t turn, std::int32_t value) {
 
 void Modems::take_orders() {
   while (const Message* order = orders_.front()) {
-    if (order->kind == Kind::kReceive) {
-      begin_receiving(*order);
-    } else if (order->kind == Kind::kSend) {
-      begin_sending(*order);
-    } else {
-      send_turn_ = order->turn;
-      hdlc_tx_restart(&hdlc_tx_);
-      frame_in_hdlc_ = frames_ended_ = false;
-    }
+    take(*order);
     orders_.pop();
+  }
+}
+
+void Modems::take(const Message& order) {
+  if (order.kind == Kind::kReceive) {
+    begin_receiving(order);
+  } else if (order.kind == Kind::kSend) {
+    begin_sending(order);
+  } else {
+    send_turn_ = order.turn;
+    hdlc_tx_restart(&hdlc_tx_);
+    frame_in_hdlc_ = frames_ended_ = false;
   }
 }
 
@@ -277,16 +282,6 @@ void Modems::begin_receiving(const Message& order) {
 
 // ---- Transmit direction
 
-/// The oldest message of data that belongs to the signal being sent; stale ones are dropped.
-const Message* Modems::data_of_this_turn() {
-  while (const Message* m = data_.front()) {
-    if (m->turn == send_turn_) return m;
-    if (is_later(m->turn, send_turn_)) return nullptr;
-    data_.pop();
-  }
-  return nullptr;
-}
-
 void Modems::offer_frame() {
   if (!sending_ || !sends_frames_ || frame_in_hdlc_ || frames_ended_) return;
   const Message* m = data_of_this_turn();
@@ -351,6 +346,7 @@ std::size_t Modems::generate(std::int16_t* tx, std::size_t n) {
       break;
     case Signal::kNone:
     case Signal::kPause:
+    case Signal::kV34:
       break;
   }
   if (made < room) {
@@ -551,6 +547,10 @@ Rings rings_of(void* self) {
 
 Counters counters_of(const void* self) {
   return static_cast<const Modems*>(self)->counters();
+}
+
+void give_order(void* self, const Message& order) {
+  at(self).take(order);
 }
 
 }  // namespace offhook::fax

@@ -31,18 +31,6 @@
 
 namespace offhook::fax {
 
-using OrderRing = SlotRing<16>;
-/// 64 blocks of 20 ms: T.30 may stall for more than a second before a report is lost.
-using ReportRing = SlotRing<64>;
-using DataRing = SlotRing<32>;
-
-/// The rings of a pump, for its owner's thread.
-struct Rings {
-  OrderRing* orders;    ///< owner to pump: kSend, kReceive, kDropFrames
-  DataRing* data;       ///< owner to pump: kFrame, kEndOfFrames, kBits, kEndOfBits
-  ReportRing* reports;  ///< pump to owner
-};
-
 /// Counters of a pump, which any thread may read.
 struct Counters {
   std::uint64_t samples = 0;       ///< processed and lost: the clock of T.30
@@ -73,5 +61,7 @@ OwnPump make_pump(oh_pump_role role);
 /// @param self  memory that the pump's init has filled
 Rings rings_of(void* self);
 Counters counters_of(const void* self);
+/// Obeys an order that did not arrive by the ring. Only from the service routine. Real-time: yes.
+void give_order(void* self, const Message& order);
 
 }  // namespace offhook::fax

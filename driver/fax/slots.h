@@ -12,15 +12,17 @@
 namespace offhook::fax {
 
 /// A signal that a fax machine sends or receives.
-enum class Signal : std::uint8_t { kNone, kPause, kCed, kCng, kV21, kV27ter, kV29, kV17 };
+enum class Signal : std::uint8_t { kNone, kPause, kCed, kCng, kV21, kV27ter, kV29, kV17, kV34 };
 
 constexpr bool is_page_signal(Signal s) {
-  return s == Signal::kV27ter || s == Signal::kV29 || s == Signal::kV17;
+  return s >= Signal::kV27ter;
 }
 
 /// Name of a signal of pages, for people; empty: of another signal.
 constexpr std::string_view modulation_name(Signal signal) {
-  return signal == Signal::kV17 ? "V.17" : signal == Signal::kV29 ? "V.29" : signal == Signal::kV27ter ? "V.27ter" : "";
+  constexpr std::array<std::string_view, 4> kNames = {"V.27ter", "V.29", "V.17", "V.34"};
+  return is_page_signal(signal) ? kNames[static_cast<std::size_t>(signal) - static_cast<std::size_t>(Signal::kV27ter)]
+                                : "";
 }
 
 /// Kinds of messages: orders and data go from T.30 to the modems, reports come back.
@@ -37,7 +39,8 @@ enum class Kind : std::uint8_t {
   kSent,         ///< report: the signal has ended
   kFrameStatus,  ///< report: `value` is a negative status of spandsp, of a receiver of frames
   kBitStatus,    ///< report: the same, of a receiver of bits
-  kSilent        ///< report: the awaited silence was detected
+  kSilent,       ///< report: the awaited silence was detected
+  kV34           ///< report: V.34 half duplex carries the call; `value` is the bit rate of its primary channel
 };
 
 struct Message {
@@ -82,5 +85,28 @@ class SlotRing {
   std::array<Slot, kSlots> slots_;
   std::atomic<std::size_t> head_{0}, tail_{0};
 };
+
+using OrderRing = SlotRing<16>;
+/// 64 blocks of 20 ms: T.30 may stall for more than a second before a report is lost.
+using ReportRing = SlotRing<64>;
+using DataRing = SlotRing<32>;
+
+/// The rings of a pump, for its owner's thread.
+struct Rings {
+  OrderRing* orders;                          ///< owner to pump: kSend, kReceive, kDropFrames
+  DataRing* data;                             ///< owner to pump: kFrame, kEndOfFrames, kBits, kEndOfBits
+  ReportRing* reports;                        ///< pump to owner
+  const std::atomic<std::uint64_t>* samples;  ///< processed and lost: the clock of T.30
+};
+
+/// The oldest message of data that belongs to the signal being sent, or null; stale ones are dropped. The reader's.
+inline const Message* data_of_turn(DataRing& ring, std::uint8_t turn) {
+  while (const Message* m = ring.front()) {
+    if (m->turn == turn) return m;
+    if (is_later(m->turn, turn)) return nullptr;
+    ring.pop();
+  }
+  return nullptr;
+}
 
 }  // namespace offhook::fax

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace offhook::fax {
 namespace {
@@ -56,10 +57,11 @@ void T30Watch::begin(t30_state_s* t30) {
       this);
 }
 
-void T30Watch::end_call() {
+void T30Watch::end_call(std::string reason) {
   if (progress_.over) return;
   t30_terminate(t30_);
   if (!progress_.over) on_end(T30_ERR_CALLDROPPED);
+  if (!progress_.complete && !reason.empty()) progress_.failure = std::move(reason);
 }
 
 // PPS names page and block, and the last frame that it sends of the block. PPR has a bit for every frame that is
@@ -95,7 +97,7 @@ std::uint32_t T30Watch::take_statistics() {
   t30_get_transfer_statistics(t30_, &stats);
   progress_.pages_sent = static_cast<std::uint32_t>(stats.pages_tx);
   progress_.pages_received = static_cast<std::uint32_t>(stats.pages_rx);
-  progress_.bit_rate = static_cast<std::uint32_t>(stats.bit_rate);
+  progress_.bit_rate = v34_bit_rate_ > 0 ? v34_bit_rate_ : static_cast<std::uint32_t>(stats.bit_rate);
   progress_.error_correction = stats.error_correcting_mode != 0;
   progress_.repeated_frames = static_cast<std::uint32_t>(stats.error_correcting_mode_retries);
   return static_cast<std::uint32_t>(std::max(stats.bad_rows, 0));

@@ -61,10 +61,15 @@ class T30Watch {
 
   /// Gives a new T.30 its settings. @param t30  calls back until it ends, before the watch
   void begin(t30_state_s* t30);
-  /// The line is gone, or the user has cancelled: T.30 ends with an error.
-  void end_call();
+  /// The line is gone, or the user has cancelled: T.30 ends with an error. @param reason  for people; empty: T.30's
+  void end_call(std::string reason = {});
   void note_signal(Signal signal) {
-    if (is_page_signal(signal)) progress_.modulation = signal;
+    if (is_page_signal(signal) && v34_bit_rate_ == 0) progress_.modulation = signal;
+  }
+  /// V.34 half duplex carries the pages, whatever T.30 has agreed. @param bit_rate  of its primary channel
+  void note_v34(std::uint32_t bit_rate) {
+    progress_.modulation = Signal::kV34;
+    progress_.bit_rate = v34_bit_rate_ = bit_rate;
   }
   const Progress& progress() const { return progress_; }
 
@@ -79,6 +84,7 @@ class T30Watch {
   int modems_;
   t30_state_s* t30_ = nullptr;
   Progress progress_;
+  std::uint32_t v34_bit_rate_ = 0;
   std::uint32_t block_ = 0, block_frames_ = 0;  // newest page and block that PPS has named, and its frames
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace offhook::fax {
 namespace {
@@ -41,10 +42,10 @@ void Terminal::Free::operator()(t30_state_s* t30) const {
   t30_free(t30);
 }
 
-Terminal::Terminal(void* pump, const TerminalConfig& config) : pump_(pump), rings_(rings_of(pump)), watch_(config) {
+Terminal::Terminal(const Rings& rings, const TerminalConfig& config) : rings_(rings), watch_(config) {
   create(config);
   watch_.begin(t30_.get());
-  clock_ = counters_of(pump_).samples;
+  clock_ = rings_.samples->load(std::memory_order_relaxed);
 }
 
 Terminal::~Terminal() = default;
@@ -79,6 +80,10 @@ void Terminal::order(Kind kind, Signal signal, std::uint8_t turn, std::int32_t v
 void Terminal::set_receiver(int type, int bit_rate, int short_training, int frames) {
   if (type == receiver_) return;
   receiver_ = type;
+  if (by_v34_ && frames == 0 && is_page_signal(signal_of(type))) {
+    receives_test_rate_ = bit_rate;
+    return;
+  }
   order(Kind::kReceive, signal_of(type), ++receive_turn_, bit_rate, short_training != 0, frames != 0);
 }
 
@@ -90,6 +95,11 @@ void Terminal::set_transmitter(int type, int bit_rate, int short_training, int f
   const bool data = signal >= Signal::kV21;
   sends_frames_ = data && frames != 0;
   sends_bits_ = data && frames == 0;
+  if (by_v34_ && sends_bits_) {
+    sends_test_ = true;
+    sends_bits_ = false;
+    return;
+  }
   order(Kind::kSend, signal, ++send_turn_, signal == Signal::kPause ? short_training : bit_rate,
         data && short_training != 0, sends_frames_);
 }
@@ -153,10 +163,30 @@ void Terminal::feed_bits() {
   }
 }
 
+// V.34 half duplex has no TCF, because MPh chooses the bit rate: T.30's test signal is not sent, and T.30 at the other
+// end receives zeros from here. spandsp 0.0.6 cannot be told to leave it out: it ignores T30_IAF_MODE_NO_TCF when it
+// receives DCS. A page without error correction would look the same to it, but V.34 carries none.
+void Terminal::test_line() {
+  if (!sends_test_ && receives_test_rate_ == 0) return;
+  t30_stats_t stats;
+  t30_get_transfer_statistics(t30_.get(), &stats);
+  if (stats.error_correcting_mode == 0) {
+    watch_.end_call("a fax over V.34 requires error correction at both ends");
+    return;
+  }
+  const std::int32_t rate = std::exchange(receives_test_rate_, 0);
+  if (std::exchange(sends_test_, false)) t30_front_end_status(t30_.get(), T30_FRONT_END_SEND_STEP_COMPLETE);
+  if (rate == 0) return;
+  t30_non_ecm_put_bit(t30_.get(), SIG_STATUS_TRAINING_SUCCEEDED);
+  for (std::int32_t k = 0; k < rate * 3 / 2; ++k) t30_non_ecm_put_bit(t30_.get(), 0);
+  t30_non_ecm_put_bit(t30_.get(), SIG_STATUS_CARRIER_DOWN);
+}
+
+// On V.34's control channel a frame may follow at once. T.30, if it is late, has then not changed its receiver yet.
 void Terminal::take(const Message& r) {
   t30_state_t* t30 = t30_.get();
   const bool of_transmitter = r.kind == Kind::kTaken || r.kind == Kind::kSent;
-  if (r.turn != (of_transmitter ? send_turn_ : receive_turn_)) return;
+  if (of_transmitter ? r.turn != send_turn_ : r.turn != receive_turn_ && !by_v34_ && r.kind != Kind::kV34) return;
   switch (r.kind) {
     case Kind::kTaken:
     case Kind::kSent:
@@ -166,8 +196,14 @@ void Terminal::take(const Message& r) {
     case Kind::kFrame:
       t30_hdlc_accept(t30, r.octets.data(), r.length, r.value);
       break;
+    case Kind::kV34:
+      by_v34_ = true;
+      watch_.note_v34(static_cast<std::uint32_t>(r.value));
+      break;
     case Kind::kFrameStatus:
       t30_hdlc_accept(t30, nullptr, r.value, 1);
+      // V.34 reports the end of every page. T2 would count until the first good frame.
+      if (by_v34_ && r.value == SIG_STATUS_TRAINING_SUCCEEDED) t30_front_end_status(t30, T30_FRONT_END_SIGNAL_PRESENT);
       break;
     case Kind::kBitStatus:
       t30_non_ecm_put_bit(t30, r.value);
@@ -185,14 +221,16 @@ void Terminal::take_reports() {
   while (const Message* report = rings_.reports->front()) {
     take(*report);
     rings_.reports->pop();
+    test_line();
   }
 }
 
 void Terminal::poll() {
   take_reports();
-  const std::uint64_t now = counters_of(pump_).samples;
+  const std::uint64_t now = rings_.samples->load(std::memory_order_relaxed);
   if (now > clock_) t30_timer_update(t30_.get(), static_cast<int>(now - clock_));
   clock_ = now;
+  test_line();
   flush();
   feed_bits();
 }

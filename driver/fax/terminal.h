@@ -15,9 +15,11 @@ namespace offhook::fax {
 
 class Terminal {
  public:
-  /// @param pump  memory of a pump of pump_type(); outlives the terminal
+  /// @param rings  of a pump that outlives the terminal: rings_of(), or V34Modems::rings()
   /// @throws std::invalid_argument: the rate; std::runtime_error: T.30 could not be started
-  Terminal(void* pump, const TerminalConfig& config);
+  Terminal(const Rings& rings, const TerminalConfig& config);
+  /// @param pump  memory of a pump of pump_type()
+  Terminal(void* pump, const TerminalConfig& config) : Terminal(rings_of(pump), config) {}
   ~Terminal();
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
@@ -37,18 +39,21 @@ class Terminal {
   void take_reports();
   void take(const Message& report);
   void feed_bits();
+  void test_line();
   void flush();
 
   struct Free {
     void operator()(t30_state_s* t30) const;
   };
 
-  void* pump_;
   Rings rings_;
   T30Watch watch_;
   std::uint64_t clock_ = 0;  // samples that T.30 has seen
   int transmitter_ = -1, receiver_ = -1;
   bool sends_frames_ = false, sends_bits_ = false;
+  bool by_v34_ = false;                  // V.34 half duplex carries the call
+  bool sends_test_ = false;              // TCF is due
+  std::int32_t receives_test_rate_ = 0;  // TCF is due at this bit rate
   std::uint8_t send_turn_ = 0, receive_turn_ = 0;
   std::deque<Message> orders_, frames_;  // messages that found no room or are early
   std::unique_ptr<t30_state_s, Free> t30_;

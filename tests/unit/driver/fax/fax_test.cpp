@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
-#include <deque>
-#include <filesystem>
 #include <memory>
-#include <numbers>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "driver/fax/modems.h"
 #include "driver/fax/terminal.h"
 #include "driver/fax/tiff.h"
-#include "dsp/blocks/level.h"
 #include "tests/realtime/realtime_guard.h"
+#include "tests/unit/driver/fax/fax_line.h"
 #include "tests/unit/driver/fax/fax_pages.h"
 
 namespace offhook::fax {
@@ -46,16 +40,12 @@ struct Machine {
 };
 
 struct Call {
-  double loss_db = 0;
-  double noise_dbm0 = -100;
-  double hum_dbm0 = -100, hum_hz = 50;  ///< at both receivers: the fundamental, and odd harmonics 10 dB below it
+  FaxLine line{};
   std::uint32_t max_bit_rate = 14'400;
   bool error_correction = true;
   std::uint32_t pages = 2, lines = 200;
-  std::size_t block = 100;
   std::size_t polls_every = 1;  // blocks
   std::size_t loses_every = 0;  // samples, at the receiver; 0: never
-  std::size_t loses = 0;        // samples at a time
   double limit_s = 200;
 };
 
@@ -67,7 +57,6 @@ struct Outcome {
   std::vector<std::string> words;
 };
 
-/// A fax over a line with a delay of 5 ms and white noise.
 Outcome run(const Call& call) {
   const Folder folder;
   const std::string sent = folder / "sent.tif", received = folder / "received.tif";
@@ -82,32 +71,11 @@ Outcome run(const Call& call) {
   Terminal answerer(
       b.self.get(),
       {.calls = false, .send = {}, .receive = received, .ident = "+1 2", .error_correction = call.error_correction});
-  std::deque<std::int16_t> to_a(400), to_b(400);
-  std::mt19937_64 random(1);
-  std::normal_distribution<double> noise(0, 16141 * std::pow(10, call.noise_dbm0 / 20));
-  const double gain = std::pow(10, -call.loss_db / 20), hum = dbm0_to_peak(0) * std::pow(10, call.hum_dbm0 / 20);
-  std::vector<std::int16_t> rx(call.block), tx(call.block);
-  std::size_t samples = 0;
-  const auto step = [&](void* self, std::deque<std::int16_t>& from, std::deque<std::int16_t>& to, bool lost) {
-    for (std::size_t i = 0; i < rx.size(); ++i) {
-      const double turn = 2 * std::numbers::pi * call.hum_hz * static_cast<double>(samples + i) / 8000;
-      const double mains = hum * (std::sin(turn) + 0.316 * (std::sin(3 * turn) + std::sin(5 * turn)));
-      rx[i] = static_cast<std::int16_t>(from.front() * gain + noise(random) + mains);
-      from.pop_front();
-    }
-    if (lost) {
-      pump_type()->report_gap(self, call.block);
-      std::fill(tx.begin(), tx.end(), 0);
-    } else {
-      pump_type()->process(self, rx.data(), tx.data(), call.block);
-    }
-    to.insert(to.end(), tx.begin(), tx.end());
-  };
+  LinePair line(call.line, oh_pump_at(pump_type(), a.self.get()), oh_pump_at(pump_type(), b.self.get()));
   Outcome out;
-  for (std::size_t k = 0; !caller.progress().over || !answerer.progress().over; ++k, samples += call.block) {
-    if (static_cast<double>(samples) > call.limit_s * 8000) break;
-    step(a.self.get(), to_a, to_b, false);
-    step(b.self.get(), to_b, to_a, call.loses_every > 0 && samples % call.loses_every < call.loses);
+  for (std::size_t k = 0; !caller.progress().over || !answerer.progress().over; ++k) {
+    if (line.seconds() > call.limit_s) break;
+    line.step(call.loses_every > 0 && line.samples() % call.loses_every == 0);
     if (k % call.polls_every > 0) continue;
     caller.poll();
     answerer.poll();
@@ -116,7 +84,7 @@ Outcome run(const Call& call) {
   out.receiver = answerer.progress();
   out.sent = counters_of(a.self.get());
   out.received = counters_of(b.self.get());
-  out.seconds = static_cast<double>(samples) / 8000;
+  out.seconds = line.seconds();
   out.equal = whole_pages(sent, received);
   return out;
 }
@@ -151,7 +119,7 @@ TEST(Fax, PagesAreEqualWithoutErrorCorrectionOnACleanLine) {
 TEST(Fax, PagesAreEqualAtEveryLevelOfTheLine) {
   for (const double loss_db : {6.0, 18.0, 30.0}) {
     SCOPED_TRACE(loss_db);
-    expect_all(run({.loss_db = loss_db, .noise_dbm0 = -90}), 2);
+    expect_all(run({.line = {.loss_db = loss_db, .noise_dbm0 = -90}}), 2);
   }
 }
 
@@ -160,7 +128,8 @@ TEST(Fax, PagesAreEqualNextToMainsHum) {
   for (const double hz : {50.0, 60.0})
     for (const std::uint32_t rate : {14'400u, 9600u, 4800u}) {
       SCOPED_TRACE(testing::Message() << hz << " Hz, " << rate << " bit/s");
-      expect_all(run({.loss_db = 20, .hum_dbm0 = rate == 14'400 ? -20.0 : -26.0, .hum_hz = hz, .max_bit_rate = rate}),
+      expect_all(run({.line = {.loss_db = 20, .hum_dbm0 = rate == 14'400 ? -20.0 : -26.0, .hum_hz = hz},
+                      .max_bit_rate = rate}),
                  2);
     }
 }
@@ -173,7 +142,7 @@ TEST(Fax, LateT30CostsTimeAndNoPage) {
 }
 
 TEST(Fax, ErrorCorrectionRepairsLostBlocks) {
-  const Outcome o = run({.lines = 600, .loses_every = 8000 * 7, .loses = 100});
+  const Outcome o = run({.lines = 600, .loses_every = 8000 * 7});
   expect_all(o, 2);
   EXPECT_GT(o.receiver.repeated_frames + o.sender.repeated_frames, 0u);
 }
@@ -181,7 +150,7 @@ TEST(Fax, ErrorCorrectionRepairsLostBlocks) {
 // Both levels are those at the receiver: 18 dB of SNR. T.30 need not transfer the pages, but an incomplete page is
 // never reported as complete.
 TEST(Fax, NoiseLowersTheRateAndALostPageIsReported) {
-  const Outcome o = run({.loss_db = 20, .noise_dbm0 = -50, .limit_s = 400});
+  const Outcome o = run({.line = {.loss_db = 20, .noise_dbm0 = -50}, .limit_s = 400});
   EXPECT_GT(o.sender.failed_trainings, 0u);
   EXPECT_LT(o.sender.bit_rate, 14'400u);
   EXPECT_TRUE(o.sender.over);
