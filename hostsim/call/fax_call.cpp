@@ -76,9 +76,9 @@ class FaxConnection final : public Connection {
         tap_(std::move(tap)),
         files_(s),
         near_(s.fax.gateway ? make_fax_gateway(s, config(s, near_sends_))
-                            : make_fax_machine(s.role, config(s, near_sends_)),
+                            : make_fax_machine(s.role, config(s, near_sends_), s.fax.v34),
               0, log),
-        far_(make_fax_machine(near_sends_ ? OH_PUMP_ANSWER : OH_PUMP_CALL, config(s, !near_sends_)), 1, log),
+        far_(make_fax_machine(near_sends_ ? OH_PUMP_ANSWER : OH_PUMP_CALL, config(s, !near_sends_), s.fax.v34), 1, log),
         line_(make_line_between(s, [this](const void* rx, void* tx, std::size_t n) { serve_far(rx, tx, n); })) {}
 
   void bind(Engine& engine, SimulatedCard& card, const oh_driver& driver) override {
@@ -232,6 +232,9 @@ void check_fax(const Scenario& s) {
                                 " samples/s; expected 8000, such as device = \"fax\"");
   if (!s.device.pump.empty())
     throw std::invalid_argument("a fax whose device.pump is \"" + s.device.pump + "\"; expected none");
+  if (s.fax.v34 && !s.fax.error_correction)
+    throw std::invalid_argument("a fax over V.34 without error correction; expected fax.error_correction = true");
+  if (s.fax.v34 && s.fax.gateway) throw std::invalid_argument("a T.38 gateway with V.34; expected fax.gateway = false");
 }
 
 std::unique_ptr<Connection> make_fax_connection(const Scenario& scenario, oh_event_log* log, LineTap tap) {

@@ -5,6 +5,8 @@
 // runs outside it, at each interrupt of the card, and costs no CPU time. At the other end of scenario.line is an ideal
 // fax machine, which is always on time.
 //
+// With scenario.fax.v34 both machines use V.34 half duplex (driver/fax/v34_modems.h).
+//
 // With scenario.fax.gateway the device is a T.38 gateway, and its fax machine is behind a packet network
 // (fax_machine.h).
 //

@@ -10,6 +10,7 @@
 #include "driver/fax/t38_gateway.h"
 #include "driver/fax/t38_terminal.h"
 #include "driver/fax/terminal.h"
+#include "driver/fax/v34_modems.h"
 #include "hostsim/engine/random.h"
 
 namespace offhook::hostsim {
@@ -40,6 +41,21 @@ class LineMachine final : public FaxMachine {
 
  private:
   fax::OwnPump pump_;
+  fax::Terminal terminal_;
+};
+
+class V34Machine final : public FaxMachine {
+ public:
+  V34Machine(oh_pump_role role, const fax::TerminalConfig& config)
+      : modems_({.role = role, .source = !config.send.empty()}), terminal_(modems_.rings(), config) {}
+  oh_pump pump() const override { return modems_.pump(); }
+  oh_pump_status status() const override { return modems_.status(); }
+  void poll(Ns) override { terminal_.poll(); }
+  void end_call() override { terminal_.end_call(); }
+  const fax::Progress& progress() const override { return terminal_.progress(); }
+
+ private:
+  fax::V34Modems modems_;
   fax::Terminal terminal_;
 };
 
@@ -128,7 +144,8 @@ class GatewayMachine final : public FaxMachine {
 
 }  // namespace
 
-std::unique_ptr<FaxMachine> make_fax_machine(oh_pump_role role, const fax::TerminalConfig& config) {
+std::unique_ptr<FaxMachine> make_fax_machine(oh_pump_role role, const fax::TerminalConfig& config, bool by_v34) {
+  if (by_v34) return std::make_unique<V34Machine>(role, config);
   return std::make_unique<LineMachine>(role, config);
 }
 

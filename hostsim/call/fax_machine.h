@@ -37,7 +37,8 @@ class FaxMachine {
   virtual Packets packets() const { return {}; }
 };
 
-std::unique_ptr<FaxMachine> make_fax_machine(oh_pump_role role, const fax::TerminalConfig& config);
+/// @param by_v34  by V.34 half duplex; config.send or config.receive decides which end is the source
+std::unique_ptr<FaxMachine> make_fax_machine(oh_pump_role role, const fax::TerminalConfig& config, bool by_v34);
 /// @param config  of the machine behind the gateway
 std::unique_ptr<FaxMachine> make_fax_gateway(const Scenario& scenario, const fax::TerminalConfig& config);
 

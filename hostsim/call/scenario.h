@@ -178,6 +178,7 @@ struct FaxScenario {
   std::uint32_t lines = 1143;  ///< of one page: A4 at 3.85 lines/mm
   bool error_correction = true;
   std::uint32_t max_bit_rate = 14'400;  ///< as in fax::TerminalConfig
+  bool v34 = false;                     ///< both machines try V.34 half duplex; requires error correction
   bool gateway = false;                 ///< the device is a T.38 gateway (fax_machine.h); the next three require it
   double packet_loss = 0;               ///< share of the datagrams that are lost, in each direction
   double packet_delay_ms = 40;          ///< one-way delay of the packet network

@@ -169,7 +169,7 @@ void check_fax(const Scenario& s, const Origins& origins) {
   const bool network_given = s.fax.packet_loss != none.packet_loss || s.fax.packet_delay_ms != none.packet_delay_ms ||
                              s.fax.packet_copies != none.packet_copies;
   if (s.fax.pages == 0) {
-    if (s.fax.gateway || network_given || s.fax.lines != none.lines ||
+    if (s.fax.gateway || s.fax.v34 || network_given || s.fax.lines != none.lines ||
         s.fax.error_correction != none.error_correction || s.fax.max_bit_rate != none.max_bit_rate)
       refuse_keys(origins, "fax.", "without pages; expected fax.pages of at least 1");
     return;
@@ -180,7 +180,7 @@ void check_fax(const Scenario& s, const Origins& origins) {
     throw Error(fmt::format("{}fax.pages is {}; expected a device that sends them, such as device = \"fax\"",
                             position_of(origins, {"fax.pages", "pump.kind"}), s.fax.pages));
   }
-  attempt(origins, {"fax.pages", "device", "line.kind"}, "fax.pages", [&] { hostsim::check_fax(s); });
+  attempt(origins, {"fax.v34", "fax.pages", "device", "line.kind"}, "fax.pages", [&] { hostsim::check_fax(s); });
   check_device_at_work(s, origins);
 }
 

@@ -333,6 +333,11 @@ KeyTable fax_keys() {
              "highest bit rate of both fax machines: V.27ter at 4800, also V.29 from 9600 on, also V.17 from 14400 on",
              &F::max_bit_rate),
       key<F>(
+          "v34",
+          "true: both fax machines use V.34 half duplex, up to 33600 bit/s, with error correction (experimental: tried "
+          "only between two of this program)",
+          &F::v34),
+      key<F>(
           "gateway",
           "true: the device is a T.38 gateway between the line and a packet network, behind which its fax machine is",
           &F::gateway),

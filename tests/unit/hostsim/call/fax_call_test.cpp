@@ -91,6 +91,32 @@ TEST(FaxCall, AStarvedContextFailsWithTheReasonOfT30) {
   EXPECT_NE(r.transfer.failure.find("T.30"), std::string::npos) << r.transfer.failure;
 }
 
+TEST(FaxCall, V34CarriesThePagesInEveryContextThatIsOnTime) {
+  for (const char* context : {"INT", "DPC", "THR 24", "RES 3/8 strict"}) {
+    for (const oh_pump_role role : {OH_PUMP_CALL, OH_PUMP_ANSWER}) {
+      SCOPED_TRACE(context);
+      Scenario s = fax_in(context, true, role);
+      s.fax.v34 = true;
+      const CallResult r = run_device(s);
+      EXPECT_TRUE(r.completed) << r.transfer.failure;
+      EXPECT_EQ(r.fax->whole, 2u);
+      EXPECT_EQ(r.fax->failed_trainings, 0u);
+      ASSERT_EQ(r.fax->pages.size(), 2u);
+      EXPECT_EQ(r.fax->pages[1].modulation, "V.34");
+      EXPECT_GT(r.fax->pages[1].bit_rate, 14'400u);
+      EXPECT_LT(r.fax->lasted_s, run_device(fax_in(context, true, role)).fax->lasted_s);
+    }
+  }
+}
+
+TEST(FaxCall, V34RepairsHoles) {
+  Scenario s = fax_in("INT", true);
+  s.fax.v34 = true;
+  const CallResult r = run_device(held_off(s, 5000 * kMs, 120 * kMs));
+  EXPECT_GT(r.driver.samples_late + r.driver.samples_filled_in, 0u);
+  EXPECT_TRUE(r.fax->intact()) << r.fax->failure;
+}
+
 /// The device is a T.38 gateway; the machine behind it calls or answers.
 Scenario gateway_in(const char* context, oh_pump_role role) {
   Scenario s = fax_in(context, true, role);
@@ -134,6 +160,16 @@ TEST(FaxGateway, AnIdealNetworkLosesNothingAndAStarvedContextFails) {
   const CallResult bad = run_device(gateway_in("THR 4", OH_PUMP_ANSWER));
   EXPECT_FALSE(bad.completed);
   EXPECT_EQ(bad.fax->whole, 0u);
+}
+
+TEST(FaxCall, V34RequiresErrorCorrectionAndNoGateway) {
+  Scenario s = fax_in("INT", false);
+  s.fax.v34 = true;
+  EXPECT_THROW(check_fax(s), std::invalid_argument);
+  s.fax.error_correction = true;
+  EXPECT_NO_THROW(check_fax(s));
+  s.fax.gateway = true;
+  EXPECT_THROW(check_fax(s), std::invalid_argument);
 }
 
 TEST(FaxCall, EndsAtItsTimeLimit) {
