@@ -16,7 +16,14 @@ FaxSession::FaxSession(LiveCard& card, const LiveDriverConfig& driver, const Fax
       throw std::runtime_error("not a modem card: expected 16-bit linear samples at " +
                                std::to_string(OH_MODEM_RATE_HZ) + " Hz in both directions");
   }
-  pump_ = fax::make_pump(call.terminal.calls ? OH_PUMP_CALL : OH_PUMP_ANSWER);
+  const oh_pump_role role = call.terminal.calls ? OH_PUMP_CALL : OH_PUMP_ANSWER;
+  if (call.v34) {
+    v34_ = std::make_unique<fax::V34Modems>(fax::V34Config{.role = role, .source = !call.terminal.send.empty()});
+    modems_ = v34_->pump();
+  } else {
+    pump_ = fax::make_pump(role);
+    modems_ = oh_pump_at(fax::pump_type(), pump_.get());
+  }
   driver_.emplace(card, oh_pump{process, report_gap, this}, driver);
 }
 
@@ -30,7 +37,7 @@ bool FaxSession::ringing() const {
 }
 
 void FaxSession::begin() {
-  terminal_.emplace(pump_.get(), config_.terminal);
+  terminal_.emplace(v34_ ? v34_->rings() : fax::rings_of(pump_.get()), config_.terminal);
   active_.store(true, std::memory_order_release);
   oh_card_set_off_hook(&card_.state(), 1);
 }
@@ -47,7 +54,7 @@ void FaxSession::process(void* self, const void* rx, void* tx, std::size_t n) {
   } else {
     s.dialled_.store(true, std::memory_order_release);
     s.listen(in, n);
-    fax::pump_type()->process(s.pump_.get(), in, out, n);
+    s.modems_.process(s.modems_.self, in, out, n);
   }
 }
 
@@ -57,14 +64,18 @@ void FaxSession::report_gap(void* self, std::size_t n) {
   if (!s.dialler_.done()) {
     s.dialler_.report_gap(n);
   } else {
-    fax::pump_type()->report_gap(s.pump_.get(), n);
+    s.modems_.report_gap(s.modems_.self, n);
   }
 }
 
 /// Until the far machine is heard: the exchange may signal that the number is busy.
 void FaxSession::listen(const std::int16_t* rx, std::size_t n) {
   oh_pump_status status{};
-  fax::pump_type()->status(pump_.get(), &status);
+  if (v34_) {
+    status = v34_->status();
+  } else {
+    fax::pump_type()->status(pump_.get(), &status);
+  }
   if (status.state != OH_PUMP_CONNECTING) return;
   detector_.process(rx, n);
   if (detector_.progress() == Progress::kBusy) busy_.store(true, std::memory_order_release);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A fax machine on a live card. The driver's context runs dialling, call progress and the modem signals
-// (driver/fax/modems.h). The owner's thread calls poll(), in which T.30 runs and files are written.
+// (driver/fax/modems.h, or v34_modems.h). The owner's thread calls poll(), in which T.30 runs and files are written.
 //
 // Until begin() the card is on hook and the driver sends silence.
 #pragma once
@@ -12,6 +12,7 @@
 #include <string>
 
 #include "driver/fax/terminal.h"
+#include "driver/fax/v34_modems.h"
 #include "driver/session/call_progress.h"
 #include "driver/session/fax_call.h"
 #include "driver/session/live_driver.h"
@@ -22,6 +23,7 @@ struct FaxCallConfig {
   std::string digits{};  ///< digits to dial; empty: only go off hook
   DialPlan plan{};
   fax::TerminalConfig terminal{};
+  bool v34 = false;  ///< try V.34 half duplex; requires terminal.error_correction
 };
 
 class FaxSession final : public FaxCall {
@@ -39,7 +41,7 @@ class FaxSession final : public FaxCall {
   void end_call() override;
   bool over() const override { return stopped_ || progress().over; }
   const fax::Progress& progress() const override { return terminal_ ? terminal_->progress() : before_; }
-  fax::Counters counters() const { return fax::counters_of(pump_.get()); }
+  fax::Counters counters() const { return v34_ ? v34_->counters() : fax::counters_of(pump_.get()); }
   std::string failure() const override { return failure_; }
   std::vector<std::string> shortcomings() const override { return driver_->shortcomings(); }
   std::uint64_t blocks_late() const override { return driver_->counters().blocks_late; }
@@ -51,7 +53,9 @@ class FaxSession final : public FaxCall {
 
   LiveCard& card_;
   FaxCallConfig config_;
-  fax::OwnPump pump_;
+  fax::OwnPump pump_;  // one of the two
+  std::unique_ptr<fax::V34Modems> v34_;
+  oh_pump modems_{};
   std::optional<fax::Terminal> terminal_;
   fax::Progress before_;
   std::string failure_;

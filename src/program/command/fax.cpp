@@ -31,7 +31,7 @@ struct FaxOptions {
   int interrupt_priority = 80;
   std::uint32_t max_bit_rate = 14'400;
   double seconds = 0;
-  bool sends = false, no_error_correction = false, best_effort = false, now = false, force = false;
+  bool sends = false, no_error_correction = false, best_effort = false, now = false, force = false, v34 = false;
 };
 
 void say_frame(bool received, std::span<const std::uint8_t> frame) {
@@ -87,6 +87,7 @@ std::unique_ptr<modem::FaxCall> open_card_call(const FaxOptions& o, const LiveDr
   call.plan.need_dial_tone = false;
   call.plan.pause_s = 1;
   call.terminal = terminal_of(o);
+  call.v34 = o.v34;
   return std::make_unique<modem::FaxSession>(card, driver, call);
 }
 
@@ -103,6 +104,8 @@ void check_number(const FaxOptions& o) {
 /// All checks before the line is used.
 void check(const FaxOptions& o) {
   if (!by_sip(o) && !o.t38.empty()) throw std::runtime_error("--t38 requires a card sip:USER@HOST");
+  if (by_sip(o) && o.v34) throw std::runtime_error("--v34: expected a card that is not sip:");
+  if (o.v34 && o.no_error_correction) throw std::runtime_error("--v34 requires error correction");
   if (by_sip(o) && o.now) throw std::runtime_error("--now: a call by SIP rings");
   constexpr std::size_t kMostIdent = 20;
   if (o.ident.size() > kMostIdent || o.ident.find_first_not_of("0123456789 +") != std::string::npos)
@@ -189,6 +192,9 @@ void add_common(App& sub, FaxOptions& o) {
       ->type_name("HOW")
       ->check(one_of({"offer", "accept", "no"}));
   sub.add_flag("--no-error-correction", o.no_error_correction, "Disable T.30's error correction");
+  sub.add_flag("--v34", o.v34,
+               "Try V.34 half duplex, up to 33600 bit/s; otherwise, and with a far end that has none, V.17 to V.27ter. "
+               "Experimental: tried only between two of this program");
   sub.add_option("--seconds", o.seconds, "Give up after S seconds")->type_name("S")->check(in_range(0.001, 1e9));
   add_live_options(sub, o.interrupt_priority, o.best_effort);
 }
