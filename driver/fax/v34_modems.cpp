@@ -308,8 +308,10 @@ void V34Modems::Line::on_control(const oh_v34_half_duplex_status& now) {
   ones_ = answer_ones_ = 0;
   hdlc_tx_flags(&control_tx_, kPreambleFlags);
   if (const auto rate = static_cast<std::int32_t>(now.primary_bit_rate); rate != reported_rate_) {
-    reported_rate_ = rate;
-    if (report(Kind::kV34, 0, rate) != nullptr) rings_.reports->push();
+    if (report(Kind::kV34, 0, rate) != nullptr) {
+      reported_rate_ = rate;
+      rings_.reports->push();
+    }
   }
   if (turned_) {
     report_page(SIG_STATUS_CARRIER_DOWN);

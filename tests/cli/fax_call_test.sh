@@ -36,7 +36,17 @@ assert damaged["bad_lines"] > 0 and damaged["pages_lost"] > 0, damaged
 assert starved["pages_lost"] == 2 and not starved["complete"] and starved["failure"], starved
 END
 expect 0 "lost and recovered from copies, 0 lost with all copies" run fax.toml "${short[@]}" --set fax.gateway=true --set fax.packet_loss=0.05 --out gateway
+expect 0 "33600 bit/s, V.34" run fax.toml "${short[@]}" --set fax.v34=true --out v34
+python3 - <<'END' || fail "fax: V.34"
+import json
+v34, v17 = (json.load(open(f"{n}/summary.json"))["fax"] for n in ("v34", "r"))
+assert all(p["modulation"] == "V.34" and p["bit_rate"] > 14400 for p in v34["pages"]), v34
+assert v34["pages_whole"] == 2 and v34["lasted_s"] < v17["lasted_s"], v34
+END
+grep -q '"modulation":"V.34"' v34/report.html || fail "fax: the page does not name V.34"
 # Refusals.
+expect_error "expected fax.error_correction = true" run fax.toml --set fax.v34=true --set fax.error_correction=false --out r
+expect_error "expected fax.gateway = false" run fax.toml --set fax.v34=true --set fax.gateway=true --out r
 expect_error 'expected a device that sends them, such as device = "fax"' run "$source_dir/examples/int.toml" --set fax.pages=1 --out r
 expect_error "has no effect without pages" run fax.toml "${short[@]}" --set fax.pages=0 --out r
 expect_error "fax.packet_loss has no effect without a packet network; expected fax.gateway = true" run fax.toml "${short[@]}" --set fax.packet_loss=0.1 --out r

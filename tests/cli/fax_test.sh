@@ -16,6 +16,8 @@ expect_error '"12 34" is not a number' fax send no.tif "12 34" null
 expect_error '"12 34" cannot be dialled by SIP' fax send no.tif "12 34" sip:1@127.0.0.1,register=no
 expect_error '"a b" cannot be dialled by SIP' fax gateway null sip:1@127.0.0.1,register=no --to "a b"
 expect_error "exists; --force overwrites it" fax receive no.tif null
+expect_error "--v34: expected a card that is not sip:" fax receive got.tif sip:1@127.0.0.1,register=no --v34
+expect_error "--v34 requires error correction" fax receive got.tif null --v34 --no-error-correction
 expect_error "--ident x: expected at most 20 digits" fax receive got.tif null --ident x
 expect 2 "the fax failed: the time given by --seconds is over" fax receive got.tif null --now --seconds 1 --best-effort
 

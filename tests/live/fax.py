@@ -41,13 +41,15 @@ def late(printed):
 
 
 def call(bench, name, *more):
-    """@return status and output of sender and receiver, and the received file"""
+    """@param more  options of the sender; --v34 is the receiver's too, unless the name is that of the fall-back
+    @return status and output of sender and receiver, and the received file"""
     a, b = bench.path("a" + name), bench.path("b" + name)
     line = bench.start("line", a, b, stdout=subprocess.DEVNULL)
     wait_for(lambda: os.path.exists(a) and os.path.exists(b), "cards")
     got = bench.path(name + ".tif")
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    receiver = bench.start("fax", "receive", got, "unix:" + b, "--ident", "+49 30 2", "--seconds", "200", **pipes)
+    receiver = bench.start("fax", "receive", got, "unix:" + b, "--ident", "+49 30 2", "--seconds", "200",
+                           *(["--v34"] if "--v34" in more and not name.startswith("fall-back") else []), **pipes)
     sender = bench.start("fax", "send", bench.path("sent.tif"), "5551234", "unix:" + a, "--ident", "+1 555", "--seconds",
                          "200", *more, **pipes)
     sent, received = sender.communicate(timeout=220)[0], receiver.communicate(timeout=220)[0]
@@ -69,6 +71,8 @@ def successful_call(bench, name, *more):
 
 def try_modulation(bench, original, name, more, rate):
     sent, received, got = successful_call(bench, name, *more)
+    if name == "v34" and int(re.search(r"at (\d+) bit/s", sent).group(1)) <= 14400:
+        fail(f"{name}: no faster than V.17\n{sent}")
     for text, where in (("received DIS: V.27ter, V.29, V.17", sent), ("sent     DCS: V.", sent), (rate, sent),
                         ("2 pages sent and confirmed", sent), ("2 pages received", received),
                         ("far machine: +1 555", received)):
@@ -91,6 +95,8 @@ def main():
         for done in [lines.submit(try_modulation, bench, original, *call)
                      for call in (("v17", (), "14400 bit/s, with error correction"),
                                   ("v29", ("--max-bit-rate", "9600"), "9600 bit/s, with error correction"),
+                                  ("v34", ("--v34",), "bit/s, with error correction"),
+                                  ("fall-back", ("--v34",), "14400 bit/s, with error correction"),
                                   ("plain", ("--no-error-correction",), "14400 bit/s"))]:
             done.result()
     print("all passed")

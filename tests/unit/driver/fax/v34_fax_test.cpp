@@ -33,9 +33,6 @@ struct V34Outcome {
   std::uint32_t equal = 0;
   oh_v34_half_duplex_status source{}, recipient{};
   Counters sent, received;
-  double connected_s = 0;   // until the control channel carried T.30
-  double last_page_s = 0;   // when the last page was received
-  double first_page_s = 0;  // when the first page was received
   double seconds = 0;
 };
 
@@ -52,10 +49,6 @@ V34Outcome run_v34(const V34Call& call) {
     c.calls = calls;
     c.error_correction = call.error_correction;
     (calls ? c.send : c.receive) = calls ? sent : received;
-    if (!calls)
-      c.page = [&out, &line](const Progress& p) {
-        (p.pages_received <= 1 ? out.first_page_s : out.last_page_s) = line.seconds();
-      };
     return c;
   };
   Terminal caller(a.rings(), config(true)), answerer(b.rings(), config(false));
@@ -63,7 +56,6 @@ V34Outcome run_v34(const V34Call& call) {
     if (line.seconds() > call.limit_s) break;
     line.cut(line.seconds() >= call.cut_s && line.seconds() < call.cut_until_s);
     line.step(call.loses_every > 0 && line.samples() % call.loses_every == 0);
-    if (out.connected_s == 0 && a.line().channel == OH_V34_CHANNEL_CONTROL) out.connected_s = line.seconds();
     if (k % call.polls_every > 0) continue;
     caller.poll();
     answerer.poll();
@@ -76,7 +68,6 @@ V34Outcome run_v34(const V34Call& call) {
   out.received = b.counters();
   out.seconds = line.seconds();
   out.equal = whole_pages(sent, received);
-  testing::Test::RecordProperty("seconds", std::to_string(out.seconds));
   return out;
 }
 
