@@ -33,7 +33,9 @@ class V34Modems::Line {
   static constexpr std::int64_t kAskSamples = 5 * 8000;    // then the source turns without an answer
   static constexpr std::int64_t kQuietSamples = 2 * 8000;  // after which a page has no carrier
   static constexpr float kQuietDb = 8;                     // below the page's level
-  static constexpr int kPreambleFlags = 8;
+  static constexpr int kPreambleFlags = 8;                 // on the control channel
+  // Before the frames of a page, as in modems.cpp: 200 ms, in which the receiver settles.
+  static constexpr int kPagePreamblesPerSecond = 5;
   static constexpr int kFlagsBetween = 2;
   static constexpr int kFlagsBeforeFrames = 2;  // in a row, before a receiver reports frames
   static constexpr int kCheck = 2;              // octets behind a frame
@@ -331,7 +333,7 @@ void V34Modems::Line::on_control(const oh_v34_half_duplex_status& now) {
 void V34Modems::Line::on_primary() {
   if (source_) {
     hdlc_tx_restart(&page_tx_);
-    hdlc_tx_flags(&page_tx_, kPreambleFlags);
+    hdlc_tx_flags(&page_tx_, reported_rate_ / (8 * kPagePreamblesPerSecond));
     if (task_ == Task::kPage) page_ = Page::kSend;
     return;
   }
