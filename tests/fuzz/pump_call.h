@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Two pumps of one kind talk, and the input says when what the caller hears is replaced by noise, silence, clipped or
-// delayed signal, lost samples or its own echo, and when either is asked for something.
+// delayed signal, lost samples or its own echo, and when either is asked for something. With added noise, the layer
+// above the caller reports frames, too.
 //
 // A start-up takes seconds of the line: longer than all that an input does to it. So it is made once, and kept as it
 // was at kStates instants; an input begins at one of them. A pump is nothing but its memory, which makes that a copy.
@@ -81,6 +82,8 @@ class PumpCall {
     std::size_t n = 1;
     for (; n < size && n <= kMostBlocks; ++n) {
       block(data[n]);
+      if ((data[n] & 7) == 5 && call_.status().state == OH_PUMP_DATA)
+        oh_pump_note_frames(type_, call(), data[n] >> 3 & 1, data[n] >> 4);
       if ((data[n] & 7) == 6) type_->report_gap(call(), data[n]);
       if ((data[n] & 7) == 7) ask(data[n]);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Jp, SUV, CPd, CPt, CPu and Ja of V.92's PCM upstream on arbitrary bits and symbols: what is accepted must encode to
-// bits that read the same, and a receiver fed with that encoding must find it. A CPd with which a transmitter can work
-// must give finite symbols, whatever its filters are, and levels that the receiver reads back.
+// Jp, SUV, CPd, CPt, CPu, CPus and Ja of V.92's PCM upstream on arbitrary bits and symbols: what is accepted must
+// encode to bits that read the same, and a receiver fed with that encoding must find it. A CPd with which a transmitter
+// can work must give finite symbols, whatever its filters are, and levels that the receiver reads back.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -177,12 +177,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Input input{data + 1, size - 1};
   check_fixed<Jp>(input, with_repair);
   check_fixed<Suv>(input, with_repair);
+  check_fixed<ShortCp>(input, with_repair);
   check_cp(input, with_repair);
   check_cpd(input, with_repair);
   check_ja(input);
   // As bits of a stream, and as symbols.
   FixedSequenceReceiver<Jp> jp_receiver;
   FixedSequenceReceiver<Suv> suv_receiver;
+  FixedSequenceReceiver<ShortCp> short_cp_receiver;
   CpReceiver cp_receiver(CpForm::kV92);
   CpdReceiver cpd_receiver;
   static UpstreamSequences sequences;
@@ -190,12 +192,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   sequences.begin(points);
   Jp jp{};
   Suv suv{};
+  ShortCp short_cp{};
   Cp cp{};
   static Cpd cpd;
   cpd = {};
   for (size_t k = 0; k < 8 * input.size; ++k) {
     jp_receiver.put(input.bit(k), &jp);
     suv_receiver.put(input.bit(k), &suv);
+    short_cp_receiver.put(input.bit(k), &short_cp);
     cp_receiver.put(input.bit(k), &cp);
     if (cpd_receiver.put(input.bit(k), &cpd)) check_transmitter(cpd, input);
     sequences.put(input.bit(k), points == 2 ? 0 : input.bit(k + 1) + (points == 8 ? 2 * input.bit(k + 2) : 0));
