@@ -36,7 +36,7 @@ class PcmEqualiser {
   static float sample(std::span<const float> x, long t) {
     return t >= 0 && t < static_cast<long>(x.size()) ? x[static_cast<std::size_t>(t)] : 0.f;
   }
-  std::size_t taps() const { return static_cast<std::size_t>(1 + own_taps_ + (has_echo() ? kEchoTaps : 0)); }
+  std::size_t taps() const { return 1 + static_cast<std::size_t>(own_taps_) + (has_echo() ? kEchoTaps : 0); }
   void gather(long t, double* x) const;
 
   std::span<const float> own_, other_;
