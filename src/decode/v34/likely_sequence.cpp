@@ -287,7 +287,8 @@ std::vector<double> distances_by_place(std::span<const Cf> y, v34::TrellisCode c
   const std::size_t symbols = y.size() % 2 == 0 ? y.size() - 1 : y.size();
   const std::vector<Branches> pairs[2] = {branches_of(y.first(symbols - 1), code),
                                           branches_of(y.subspan(1, symbols - 1), code)};
-  const auto places = static_cast<std::size_t>(framing.symbols_per_data_frame() * framing.data_frames);
+  const auto places =
+      static_cast<std::size_t>(framing.symbols_per_data_frame()) * static_cast<std::size_t>(framing.data_frames);
   std::vector<double> all(places);
   double best = kNever;
   for (std::size_t k = 0; k < places; ++k) {
