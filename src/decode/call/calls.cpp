@@ -113,6 +113,7 @@ class CallFinder {
     if (!whole && spans.empty()) be_silent(end_s);
     for (std::size_t k = 0; !whole && k < spans.size(); ++k) {
       const auto [from_s, to_s] = spans[k];
+      if (k + 1 == spans.size() && is_one_call()) return;
       if (to_s - from_s < kLongestCallS - 2 * kEdgeS) {
         split({std::max(0.0, from_s - kEdgeS), end_s - to_s < kSeparatesS ? kForever : to_s + kEdgeS});
       } else {
@@ -137,6 +138,16 @@ class CallFinder {
       options_.progress(std::min(shown_, 1.0), what);
     };
     return std::make_shared<Call>(analyse(file_.read(part.from_s, part.to_s), progress, options_.data_mode));
+  }
+
+  // At the last part: if there was nothing before it, the recording is analysed as a whole in any case.
+  // @return whether it was; not if it may hold several calls
+  bool is_one_call() {
+    if (held_ || given_ > 0 || !too_long_.empty() || length_s_ >= kLongestCallS - kEdgeS) return false;
+    std::shared_ptr<Call> call = analysed({0, kForever});
+    if (another_call(*call)) return false;
+    take_(std::move(call));
+    return true;
   }
 
   // Hours of silence: its beginning represents them.
