@@ -79,18 +79,19 @@ double echo_left(const Call& call) {
 }
 
 // The difference at which the paths explain most: near it the error is a parabola.
-void refine_clock_difference(Call& call) {
+// @param middle  echo_left() at the difference that the call has
+void refine_clock_difference(Call& call, double middle) {
   constexpr double kStepPpm = 2;
   const double ppm = *call.clock_difference_ppm;
-  double left[3];
-  for (int k = 0; k < 3; ++k) {
-    call.clock_difference_ppm = ppm + (k - 1) * kStepPpm;
+  const auto left_at = [&](double at_ppm) {
+    call.clock_difference_ppm = at_ppm;
     find_echo_with_drift(call);
-    left[k] = echo_left(call);
-  }
-  const double bend = left[0] - 2 * left[1] + left[2];
+    return echo_left(call);
+  };
+  const double below = left_at(ppm - kStepPpm), above = left_at(ppm + kStepPpm);
+  const double bend = below - 2 * middle + above;
   call.clock_difference_ppm =
-      ppm + (bend > 0 ? std::clamp(kStepPpm * (left[0] - left[2]) / (2 * bend), -kStepPpm, kStepPpm) : 0);
+      ppm + (bend > 0 ? std::clamp(kStepPpm * (below - above) / (2 * bend), -kStepPpm, kStepPpm) : 0);
 }
 
 void find_echo(Call& call) {
@@ -103,9 +104,13 @@ void find_echo(Call& call) {
   if (!call.clock_difference_ppm) return;
   const std::vector<std::vector<EchoPath>> on_one_clock = call.echo;
   const double left = echo_left(call);
-  refine_clock_difference(call);
   find_echo_with_drift(call);
-  if (echo_left(call) < kLessLeft * left) return;
+  // If a difference exists, its measurement is nearer to it than 0 is.
+  if (const double measured = echo_left(call); measured < left) {
+    refine_clock_difference(call, measured);
+    find_echo_with_drift(call);
+    if (echo_left(call) < kLessLeft * left) return;
+  }
   call.clock_difference_ppm.reset();
   call.echo = on_one_clock;
 }
