@@ -49,27 +49,48 @@ constexpr int kLeastChanges = 20;
 constexpr double kLeastMatch = 0.6;
 constexpr double kLeastPower = 25;
 
-// A band mixed down from its middle, in pieces: the two frequencies are at +-1 of `deviation`. drop_before() removes
-// old pieces.
+constexpr std::size_t kFft = 8192;
+
+/// The spectrum of kFft samples of a channel: of `samples` new ones, and of `margin` before them and behind them.
+struct Piece {
+  const Fft& fft;
+  std::vector<oh_complex> spectrum;
+  std::size_t margin, samples;
+};
+
+// A band of a channel without its image: its two frequencies are at +-1 of `deviation`. drop_before() removes old
+// samples.
 class Tuner {
  public:
-  Tuner(std::span<const float> x, double middle_hz, double half_shift_hz, double baud)
-      : x_(x), middle_hz_(middle_hz), half_shift_hz_(half_shift_hz) {
+  Tuner(const Fft& fft, double middle_hz, double half_shift_hz, double baud)
+      : to_middle_(std::polar(1.0, -2 * kPi * middle_hz / kRateHz)), half_shift_hz_(half_shift_hz), response_(kFft) {
     // Sharp: V.23's other direction may be as loud, a quarter of the cut-off beyond it.
     const double cutoff = half_shift_hz + 0.5 * baud;
     half_ = static_cast<int>(6 * kRateHz / cutoff);
     for (int k = -half_; k <= half_; ++k) {
       const double u = 2 * cutoff / kRateHz * k, window = 0.5 + 0.5 * std::cos(kPi * k / (half_ + 1));
-      taps_.push_back(static_cast<float>(2 * cutoff / kRateHz * (k == 0 ? 1 : std::sin(kPi * u) / (kPi * u)) * window));
+      const double low_pass = 2 * cutoff / kRateHz * (k == 0 ? 1 : std::sin(kPi * u) / (kPi * u)) * window;
+      const Cd tap = 2 * low_pass * std::polar(1.0, 2 * kPi * std::fmod(middle_hz * k / kRateHz, 1.0));
+      response_[static_cast<std::size_t>(k) % kFft] = {static_cast<float>(tap.real()), static_cast<float>(tap.imag())};
     }
+    fft.forward(response_);
   }
 
-  /// Makes all samples before `end` available.
-  void tune_to(std::size_t end) {
-    while (begin_ + z_.size() < end) piece();
+  /// Samples that the filter needs before and behind one.
+  std::size_t reach() const { return static_cast<std::size_t>(half_); }
+  std::size_t end() const { return begin_ + z_.size(); }  ///< the samples before it are there
+  /// @pre piece.margin >= reach()
+  void add(const Piece& piece) {
+    product_.resize(kFft);
+    for (std::size_t k = 0; k < kFft; ++k) {
+      const oh_complex x = piece.spectrum[k], h = response_[k];
+      product_[k] = {x.re * h.re - x.im * h.im, x.re * h.im + x.im * h.re};
+    }
+    piece.fft.inverse(product_);
+    for (std::size_t k = piece.margin; k < piece.margin + piece.samples; ++k)
+      z_.emplace_back(product_[k].re, product_[k].im);
   }
   void drop_before(std::size_t sample) {
-    if (sample < begin_ + kDropped) return;
     z_.erase(z_.begin(), z_.begin() + static_cast<std::ptrdiff_t>(sample - begin_));
     begin_ = sample;
   }
@@ -77,73 +98,16 @@ class Tuner {
   /// In units of half the shift. The band decides whether mark is positive or negative.
   float deviation(std::size_t sample) const {
     const std::size_t k = sample - begin_;
-    const double turn = std::arg(times_conj(z_[k], k > 0 ? z_[k - 1] : Cf{}));
+    const double turn = std::arg(times(times_conj(z_[k], k > 0 ? z_[k - 1] : Cf{}), to_middle_));
     return static_cast<float>(turn * kRateHz / (2 * kPi) / half_shift_hz_);
   }
 
  private:
-  static constexpr std::size_t kFft = 8192, kDropped = 4096;
-  static constexpr int kAtOnce = 8;
-  static constexpr int kShort = 64;  // taps on a side, up to which a transform takes longer
-
-  void piece() {
-    const auto n = static_cast<long>(x_.size()), most = static_cast<long>(kFft) - 2 * half_;
-    const auto from = static_cast<long>(begin_ + z_.size()), to = std::min(n, from + most);
-    // Silence around the recording, and up to a whole number of outputs at a time.
-    const long first = from - half_, last = to + half_ + kAtOnce;
-    mixed_.assign(static_cast<std::size_t>(last - first), {});
-    for (long i = std::max(0L, first); i < std::min(n, to + half_); ++i) {
-      const double phase = middle_hz_ / kRateHz * static_cast<double>(i);
-      mixed_[static_cast<std::size_t>(i - first)] =
-          2 * x_[static_cast<std::size_t>(i)] * Cf(std::polar(1.0, -2 * kPi * (phase - std::floor(phase))));
-    }
-    if (half_ > kShort) {
-      filter_by_fft(static_cast<std::size_t>(to - from));
-    } else {
-      filter(to - from);
-    }
-  }
-
-  void filter(long outputs) {
-    for (long i = 0; i < outputs; i += kAtOnce) {
-      // Sums of kAtOnce outputs side by side, real and imaginary parts in turn, each in the order of the taps.
-      float sum[2 * kAtOnce]{};
-      const auto* x = reinterpret_cast<const float*>(&mixed_[static_cast<std::size_t>(i)]);
-      for (const float tap : taps_) {
-        for (int k = 0; k < 2 * kAtOnce; ++k) sum[k] += tap * x[k];
-        x += 2;
-      }
-      for (int k = 0; k < std::min<long>(kAtOnce, outputs - i); ++k) z_.emplace_back(sum[2 * k], sum[2 * k + 1]);
-    }
-  }
-
-  // The first outputs of a circular convolution are wrong, as many as there are taps before the last one.
-  void filter_by_fft(std::size_t outputs) {
-    if (!fft_) {
-      fft_.emplace(kFft);
-      response_.assign(kFft, {0, 0});
-      for (std::size_t k = 0; k < taps_.size(); ++k) response_[k].re = taps_[k];
-      fft_->forward(response_);
-    }
-    std::vector<oh_complex> x(kFft);
-    for (std::size_t k = 0; k < std::min(kFft, mixed_.size()); ++k) x[k] = {mixed_[k].real(), mixed_[k].imag()};
-    fft_->forward(x);
-    for (std::size_t k = 0; k < kFft; ++k) {
-      const oh_complex h = response_[k];
-      x[k] = {x[k].re * h.re - x[k].im * h.im, x[k].re * h.im + x[k].im * h.re};
-    }
-    fft_->inverse(x);
-    const std::size_t wrong = taps_.size() - 1;
-    for (std::size_t k = wrong; k < wrong + outputs; ++k) z_.emplace_back(x[k].re, x[k].im);
-  }
-
-  std::span<const float> x_;
-  double middle_hz_, half_shift_hz_;
+  Cf to_middle_;  // turn of a sample
+  double half_shift_hz_;
   int half_ = 0;
-  std::vector<float> taps_;
-  std::optional<Fft> fft_;
-  std::vector<oh_complex> response_;
-  std::vector<Cf> mixed_, z_;
+  std::vector<oh_complex> response_, product_;
+  std::vector<Cf> z_;
   std::size_t begin_ = 0;  // sample of z_[0]
 };
 
@@ -169,9 +133,7 @@ class Bits {
   Bits(std::size_t from, double bit_samples, int one)
       : from_(from), next_(from), bit_samples_(bit_samples), one_(one) {}
 
-  /// The first sample that read_to() still needs.
-  std::size_t needs() const { return next_ - std::min<std::size_t>(next_, 2); }
-
+  std::size_t next() const { return next_; }  ///< the first sample that has not been read
   void read_to(const Tuner& t, std::size_t end) {
     for (; next_ < end; ++next_) {
       const float b = t.deviation(next_);
@@ -179,9 +141,9 @@ class Bits {
       ones_.push_back((b > 0) == (one_ > 0));
       ++samples_[side];
       near_[side] += std::abs(std::abs(b) - 1) < kNear;
+      const float a = std::exchange(before_, b);
       if (next_ == from_) continue;
       power_ += t.power(next_);
-      const float a = t.deviation(next_ - 1);
       if (next_ > from_ + 1 && std::abs(b - a) < kResting) distance_.push_back(std::abs(b));
       if ((a > 0) == (b > 0)) continue;
       const double at = static_cast<double>(next_ - 1) + a / (a - b);
@@ -228,6 +190,7 @@ class Bits {
 
   std::size_t from_, next_;
   double bit_samples_, last_ = -1, power_ = 0;
+  float before_ = 0;  // deviation
   int samples_[2]{}, near_[2]{}, changes_ = 0;
   static constexpr std::size_t kSlower = 6;
   std::array<Cd, kSlower> grids_{};  // of one bit, two ...
@@ -236,46 +199,89 @@ class Bits {
   std::vector<float> distance_;  // from the middle, while the frequency is constant
 };
 
-void find_in(std::span<const float> x, int channel, const Band& band, std::vector<FskHeard>& found) {
-  const fsk_spec_t& spec = spec_of(band);
-  const double baud = spec.baud_rate / 100.0, half_shift = std::abs(spec.freq_one - spec.freq_zero) / 2.0;
-  Tuner tuned(x, (spec.freq_one + spec.freq_zero) / 2.0, half_shift, baud);
-  const auto block = static_cast<std::size_t>(std::max(kBlockS, kBlockBits / baud) * kRateHz);
-  const auto sample = [](double t) { return static_cast<std::size_t>(t * kRateHz); };
-  double since = -1, last = -1;
-  std::optional<Bits> bits;  // from `since` to `last`
-  const auto close = [&] {
-    if (since >= 0 && last - since >= kLeastS) {
-      FskHeard f{.modulation = band.modulation,
-                 .channel = channel,
-                 .calling = band.calling,
-                 .one_band = band.one_band,
-                 .bit_rate = static_cast<int>(baud),
-                 .t0 = since,
-                 .t1 = last};
-      if (bits->fill_in(f)) {
-        f.text = read_start_stop(bits->ones(), kRateHz / baud);
-        found.push_back(f);
+// The search in one band of a channel.
+class BandSearch {
+ public:
+  BandSearch(const Fft& fft, const Band& band, int channel)
+      : band_(band),
+        channel_(channel),
+        baud_(spec_of(band).baud_rate / 100.0),
+        block_(static_cast<std::size_t>(std::max(kBlockS, kBlockBits / baud_) * kRateHz)),
+        tuned_(fft, (spec_of(band).freq_one + spec_of(band).freq_zero) / 2.0,
+               std::abs(spec_of(band).freq_one - spec_of(band).freq_zero) / 2.0, baud_) {}
+
+  std::size_t reach() const { return tuned_.reach(); }
+  void look(const Piece& piece) {
+    tuned_.add(piece);
+    for (; at_ + block_ <= tuned_.end(); at_ += block_) look_at_block();
+    const std::size_t next = bits_ ? bits_->next() : at_;
+    tuned_.drop_before(next - std::min<std::size_t>(next, 1));  // a deviation is the turn since the sample before
+  }
+  std::vector<FskHeard> finish() {
+    close();
+    return std::move(found_);
+  }
+
+ private:
+  void look_at_block() {
+    if (is_fsk(tuned_, at_, at_ + block_)) {
+      if (since_ < 0) {
+        since_ = seconds(at_);
+        bits_.emplace(at_, kRateHz / baud_, spec_of(band_).freq_one > spec_of(band_).freq_zero ? 1 : -1);
       }
-    }
-    since = -1;
-    bits.reset();
-  };
-  for (std::size_t at = 0; at + block <= x.size(); at += block) {
-    tuned.tune_to(at + block);
-    if (is_fsk(tuned, at, at + block)) {
-      if (since < 0) {
-        since = seconds(at);
-        bits.emplace(sample(since), kRateHz / baud, spec.freq_one > spec.freq_zero ? 1 : -1);
-      }
-      last = seconds(at + block);
-      bits->read_to(tuned, sample(last));
-    } else if (seconds(at) - last > kGapS) {
+      last_ = seconds(at_ + block_);
+      bits_->read_to(tuned_, at_ + block_);
+    } else if (seconds(at_) - last_ > kGapS) {
       close();
     }
-    tuned.drop_before(bits ? bits->needs() : at + block - 2);
   }
-  close();
+  void close() {
+    if (since_ >= 0 && last_ - since_ >= kLeastS) {
+      FskHeard f{.modulation = band_.modulation,
+                 .channel = channel_,
+                 .calling = band_.calling,
+                 .one_band = band_.one_band,
+                 .bit_rate = static_cast<int>(baud_),
+                 .t0 = since_,
+                 .t1 = last_};
+      if (bits_->fill_in(f)) {
+        f.text = read_start_stop(bits_->ones(), kRateHz / baud_);
+        found_.push_back(std::move(f));
+      }
+    }
+    since_ = -1;
+    bits_.reset();
+  }
+
+  const Band& band_;
+  int channel_;
+  double baud_;
+  std::size_t block_, at_ = 0;  // samples; the next block
+  Tuner tuned_;
+  double since_ = -1, last_ = -1;
+  std::optional<Bits> bits_;  // from `since_` to `last_`
+  std::vector<FskHeard> found_;
+};
+
+// All bands filter the same spectra.
+void find_in(std::span<const float> x, int channel, std::vector<FskHeard>& found) {
+  const Fft fft(kFft);
+  std::vector<BandSearch> searches;
+  std::size_t margin = 0;
+  for (const Band& band : kBands) margin = std::max(margin, searches.emplace_back(fft, band, channel).reach());
+  Piece piece{fft, std::vector<oh_complex>(kFft), margin, 0};
+  for (std::size_t from = 0; from < x.size(); from += piece.samples) {
+    piece.samples = std::min(kFft - 2 * margin, x.size() - from);
+    for (std::size_t k = 0; k < kFft; ++k) {
+      const std::size_t sample = from + k - margin;  // before the recording a large number
+      piece.spectrum[k] = {sample < x.size() ? x[sample] : 0, 0};
+    }
+    fft.forward(piece.spectrum);
+    for (BandSearch& search : searches) search.look(piece);
+  }
+  for (BandSearch& search : searches) {
+    for (FskHeard& f : search.finish()) found.push_back(std::move(f));
+  }
 }
 
 // With the same bits for two modulations, the one whose frequencies fit; else the one whose grid of bits fits.
@@ -318,9 +324,7 @@ const char* nearest_modulation(const FskHeard& heard) {
 
 std::vector<FskHeard> find_fsk(const Recording& r) {
   std::vector<FskHeard> all;
-  for (std::size_t c = 0; c < r.channel.size(); ++c) {
-    for (const Band& band : kBands) find_in(r.channel[c], static_cast<int>(c), band, all);
-  }
+  for (std::size_t c = 0; c < r.channel.size(); ++c) find_in(r.channel[c], static_cast<int>(c), all);
   const std::vector<FskHeard> heard = all;
   // Drops the quieter of two equal bands in two channels; of two modulations at one time, the better fit stays.
   std::erase_if(all, [&](const FskHeard& f) {
