@@ -10,6 +10,22 @@ constexpr double kCutoffHz = 330;   // the spectrum of one bit; the other channe
 constexpr float kLeastPeak = 45.f;  // -48 dBm0
 constexpr int kShiftHz = 100;       // from the middle of a channel to either frequency
 
+// The turns w that bring -100 Hz (one) to 0 Hz, and conj(w) for +100 Hz (zero): v w and v conj(w), by parts of v.
+using Quad = float __attribute__((vector_size(16)));
+struct Turns {
+  Quad of_re[FskDiscriminator::kBit], of_im[FskDiscriminator::kBit];
+};
+constexpr Turns make_turns() {
+  Turns turns{};
+  for (int k = 0; k < FskDiscriminator::kBit; ++k) {
+    const Complex w = kOscillatorTable.at[k * OscillatorTable::kSize * kShiftHz / 4800];
+    turns.of_re[k] = Quad{w.re, w.im, w.re, -w.im};
+    turns.of_im[k] = Quad{-w.im, w.re, w.im, w.re};
+  }
+  return turns;
+}
+constexpr Turns kTurns = make_turns();
+
 int centre_hz(Channel channel) {
   return fsk_hz(channel, 1) + kShiftHz;
 }
@@ -25,17 +41,14 @@ bool FskDiscriminator::put(float x) {
   history_[at_] = history_[at_ + kBit] = y;
   at_ = at_ + 1 == kBit ? 0 : at_ + 1;
 
-  // Energy at -100 Hz (one) and at +100 Hz (zero).
-  Complex one, zero;
+  Quad sum{};
   float energy = 0;
   for (int k = 0; k < kBit; ++k) {
     const Complex v = history_[at_ + k];
-    const Complex w = kOscillatorTable.at[k * OscillatorTable::kSize * kShiftHz / 4800];
-    one += v * w;
-    zero += v * conj(w);
+    sum += v.re * kTurns.of_re[k] + v.im * kTurns.of_im[k];
     energy += norm(v);
   }
-  const float e1 = norm(one), e0 = norm(zero);
+  const float e1 = norm(Complex{sum[0], sum[1]}), e0 = norm(Complex{sum[2], sum[3]});
   contrast_ = e1 + e0 > 0 ? (e1 - e0) / (e1 + e0) : 0;
   energy_ = energy;
   return true;

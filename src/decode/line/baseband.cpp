@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "dsp/blocks/sincos.h"
+#include "src/decode/line/side_by_side.h"
 
 namespace offhook::decode {
 namespace {
@@ -76,7 +77,7 @@ Baseband::Baseband(std::span<const float> x, double carrier_hz, double symbol_ra
 }
 
 std::vector<Cf> Baseband::compute(std::size_t number) const {
-  constexpr std::size_t kAtOnce = 8;  // outputs: sums side by side, each in the order of the taps
+  constexpr std::size_t kAtOnce = SumsSideBySide::kSize;
   const auto n = static_cast<long>(x_.size());
   const auto from = static_cast<long>(number * kBlock);
   const long to = std::min(n, from + static_cast<long>(kBlock) + kTaps);
@@ -94,13 +95,9 @@ std::vector<Cf> Baseband::compute(std::size_t number) const {
   }
   std::vector<Cf> out(size);
   for (std::size_t i = 0; i < size; i += kAtOnce) {
-    float sum_re[kAtOnce]{}, sum_im[kAtOnce]{};
-    for (std::size_t k = 0; k < taps_.size(); ++k) {
-      for (std::size_t j = 0; j < kAtOnce; ++j) {
-        sum_re[j] += taps_[k] * re[i + k + j];
-        sum_im[j] += taps_[k] * im[i + k + j];
-      }
-    }
+    SumsSideBySide sum_re, sum_im;
+    sum_re.filter(taps_.data(), taps_.size(), &re[i]);
+    sum_im.filter(taps_.data(), taps_.size(), &im[i]);
     for (std::size_t j = 0; j < std::min(kAtOnce, size - i); ++j) out[i + j] = {sum_re[j], sum_im[j]};
   }
   return out;

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <deque>
 #include <iterator>
 #include <numeric>
 #include <optional>
 
 #include "src/decode/line/least_squares.h"
+#include "src/decode/line/side_by_side.h"
 #include "src/decode/line/spectrum.h"
 
 namespace offhook::decode {
@@ -114,16 +116,24 @@ class LeastSquares {
       sum += static_cast<double>(x[s.from]) * y[s.from] - static_cast<double>(x[s.to]) * y[s.to];
     return sum;
   }
+  using Two = double __attribute__((vector_size(16)));
+  static Two two(const float* x) {
+    float __attribute__((vector_size(8))) floats;
+    std::memcpy(&floats, x, sizeof floats);
+    return __builtin_convertvector(floats, Two);
+  }
   // In sums side by side: each addition to one waits for the one before.
   static double dot(const float* x, const float* y, const Stretch& s) {
-    constexpr std::size_t kLagsAtOnce = 8;
-    double sum[kLagsAtOnce]{};
+    constexpr std::size_t kVectors = 4;
+    Two sum[kVectors]{};
     std::size_t t = s.from;
-    for (; t + kLagsAtOnce <= s.to; t += kLagsAtOnce) {
-      for (std::size_t k = 0; k < kLagsAtOnce; ++k) sum[k] += static_cast<double>(x[t + k]) * y[t + k];
+    for (; t + 2 * kVectors <= s.to; t += 2 * kVectors) {
+      for (std::size_t k = 0; k < kVectors; ++k) sum[k] += two(x + t + 2 * k) * two(y + t + 2 * k);
     }
-    for (; t < s.to; ++t) sum[0] += static_cast<double>(x[t]) * y[t];
-    return std::accumulate(std::begin(sum), std::end(sum), 0.0);
+    for (; t < s.to; ++t) sum[0][0] += static_cast<double>(x[t]) * y[t];
+    double all = 0;
+    for (const Two& part : sum) all = all + part[0] + part[1];
+    return all;
   }
 
   std::span<const float> own_, other_;
@@ -213,7 +223,7 @@ Peak peak_of(std::vector<double> h, const std::vector<int>& known = {}) {
 }
 
 std::vector<float> echo_of(std::span<const float> other, const EchoPath& path, std::size_t from, std::size_t to) {
-  constexpr std::size_t kLagsAtOnce = 16;  // samples side by side, each summed in the order of the taps
+  constexpr std::size_t kLagsAtOnce = SumsSideBySide::kSize;
   std::vector<float> y(to - from);
   const auto longest = static_cast<std::size_t>(path.lag.back());
   std::size_t t = from;
@@ -224,12 +234,10 @@ std::vector<float> echo_of(std::span<const float> other, const EchoPath& path, s
   };
   while (t < std::min(to, longest)) one();
   for (; t + kLagsAtOnce <= to; t += kLagsAtOnce) {
-    float sum[kLagsAtOnce]{};
-    for (std::size_t k = 0; k < path.lag.size(); ++k) {
-      const float* x = &other[t - static_cast<std::size_t>(path.lag[k])];
-      for (std::size_t j = 0; j < kLagsAtOnce; ++j) sum[j] += path.taps[k] * x[j];
-    }
-    std::copy_n(sum, kLagsAtOnce, &y[t - from]);
+    SumsSideBySide sum;
+    for (std::size_t k = 0; k < path.lag.size(); ++k)
+      sum.add(path.taps[k], &other[t - static_cast<std::size_t>(path.lag[k])]);
+    for (std::size_t j = 0; j < kLagsAtOnce; ++j) y[t - from + j] = sum[j];
   }
   while (t < to) one();
   return y;
