@@ -53,13 +53,13 @@ struct OneWay {
   double power = 0;  // of its signals
 };
 
-// The channel with this direction's loudest trainings: an echo trains as well as the signal itself.
-std::vector<TrnHeard> loudest(const std::vector<std::unique_ptr<Baseband>>& bands, bool answer, int* channel) {
+// The loudest of the trainings that the channels have of a direction: an echo trains as well as the signal itself.
+std::vector<TrnHeard> loudest(const std::vector<TrnsHeard>& by_channel, bool answer, int* channel) {
   std::vector<TrnHeard> trainings;
-  for (std::size_t c = 0; c < bands.size(); ++c) {
-    std::vector<TrnHeard> here = find_trn(*bands[c], answer);
+  for (std::size_t c = 0; c < by_channel.size(); ++c) {
+    const std::vector<TrnHeard>& here = answer ? by_channel[c].answer : by_channel[c].call;
     if (here.empty() || (!trainings.empty() && here.front().power <= trainings.front().power)) continue;
-    trainings = std::move(here);
+    trainings = here;
     *channel = static_cast<int>(c);
   }
   return trainings;
@@ -238,13 +238,17 @@ void find_retrains(Connection& found, const std::array<OneWay, 2>& directions) {
 Connection find_v32bis(const Recording& recording) {
   Connection found;
   std::vector<std::unique_ptr<Baseband>> bands;
-  for (const auto& x : recording.channel) bands.push_back(std::make_unique<Baseband>(x, kCarrierHz, kV32SymbolRateHz));
+  std::vector<TrnsHeard> by_channel;
+  for (const auto& x : recording.channel) {
+    bands.push_back(std::make_unique<Baseband>(x, kCarrierHz, kV32SymbolRateHz));
+    by_channel.push_back(find_trn(*bands.back()));
+  }
   bool bis = false;
   std::array<OneWay, 2> directions{OneWay{&found.call, {}, 0}, OneWay{&found.answer, {}, 0}};
   for (const bool answer : {false, true}) {
     OneWay& d = directions[answer];
     Connection::Side& side = *d.side;
-    const std::vector<TrnHeard> trainings = loudest(bands, answer, &side.channel);
+    const std::vector<TrnHeard> trainings = loudest(by_channel, answer, &side.channel);
     if (side.channel < 0) continue;
     side.carrier_hz = static_cast<int>(kCarrierHz);
     const auto own = static_cast<std::size_t>(side.channel);

@@ -7,11 +7,12 @@
 #include <cmath>
 #include <numbers>
 #include <optional>
-#include <type_traits>
+#include <utility>
 
 #include "dsp/v32/transmitter.h"
 #include "dsp/v32/viterbi.h"
 #include "src/decode/line/recording.h"
+#include "src/decode/line/side_by_side.h"
 
 namespace offhook::decode {
 namespace {
@@ -215,82 +216,93 @@ int decide(const v32::Rate& rate, Cf y, std::size_t n, std::vector<v32::ViterbiD
   return decoder.newest();
 }
 
-// Likeness of half symbols to TRN, and their power, from each on: of every second one, so that neighbours share all
+// Half symbols, and their likeness to the first symbols of TRN: of every second one, so that neighbours share all
 // symbols but two.
-class TrnLikeness {
+class TrnInput {
  public:
-  TrnLikeness(const std::array<float, kTwoPoints>& sign, const std::vector<Cf>& y, std::size_t parity) : sign_(sign) {
+  TrnInput(const std::vector<Cf>& y, std::size_t parity) {
     for (std::size_t k = parity; k < y.size(); k += 2) {
       re_.push_back(y[k].real());
       im_.push_back(y[k].imag());
     }
     if (re_.size() < kTwoPoints) return;
-    const std::size_t places = re_.size() - kTwoPoints + 1;
-    like_.resize(places);
-    power_.resize(places);
+    power_.resize(re_.size() - kTwoPoints + 1);
     for (std::size_t k = 0; k < kTwoPoints; ++k) power_[0] += squared(k);
-    for (std::size_t k = 1; k < places; ++k) power_[k] = power_[k - 1] + squared(k + kTwoPoints - 1) - squared(k - 1);
-    std::size_t at = 0;
-    for (; at + kAtOnce <= places; at += kAtOnce) fill(at, std::integral_constant<std::size_t, kAtOnce>{});
-    for (; at < places; ++at) fill(at, std::integral_constant<std::size_t, 1>{});
+    for (std::size_t k = 1; k < power_.size(); ++k)
+      power_[k] = power_[k - 1] + squared(k + kTwoPoints - 1) - squared(k - 1);
+    for (std::vector<float>* x : {&re_, &im_}) x->resize(x->size() + kAtOnce);  // likeness() reads beyond the last
   }
-  double like(std::size_t place) const { return like_[place]; }
-  double power(std::size_t place) const { return power_[place]; }
+  /// From each symbol on, kTwoPoints of them.
+  const std::vector<double>& power() const { return power_; }
+  /// @return of each of these, the likeness to `sign`; its share of the power is at most 1
+  std::vector<double> likeness(const std::array<float, kTwoPoints>& sign) const {
+    std::vector<double> like(power_.size());
+    for (std::size_t at = 0; at < like.size(); at += kAtOnce) {
+      const std::size_t n = std::min(kAtOnce, like.size() - at);
+      for (std::size_t piece = 0; piece < kTwoPoints; piece += kPiece) {
+        SumsSideBySide re, im;
+        re.filter(&sign[piece], kPiece, &re_[at + piece]);
+        im.filter(&sign[piece], kPiece, &im_[at + piece]);
+        for (std::size_t j = 0; j < n; ++j)
+          like[at + j] += (re[j] * re[j] + im[j] * im[j]) / static_cast<double>(kPiece);
+      }
+    }
+    return like;
+  }
 
  private:
   static constexpr std::size_t kPiece = 64;  // symbols, short enough for any carrier offset
-  static constexpr std::size_t kAtOnce = 8;  // places side by side
+  static constexpr std::size_t kAtOnce = SumsSideBySide::kSize;
   double squared(std::size_t k) const {
     return static_cast<double>(re_[k]) * re_[k] + static_cast<double>(im_[k]) * im_[k];
   }
 
-  template <std::size_t n>
-  void fill(std::size_t at, std::integral_constant<std::size_t, n>) {
-    for (std::size_t piece = 0; piece < kTwoPoints; piece += kPiece) {
-      float re[n]{}, im[n]{};
-      for (std::size_t k = piece; k < piece + kPiece; ++k) {
-        for (std::size_t j = 0; j < n; ++j) {
-          re[j] += sign_[k] * re_[at + k + j];
-          im[j] += sign_[k] * im_[at + k + j];
-        }
+  std::vector<float> re_, im_;
+  std::vector<double> power_;
+};
+
+// One direction's TRN.
+class TrnSearch {
+ public:
+  explicit TrnSearch(bool answer) {
+    const std::vector<int> labels = trn_labels(answer, kTwoPoints);
+    for (std::size_t i = 0; i < kTwoPoints; ++i) sign_[i] = labels[i] != 0 ? 1.f : -1.f;
+  }
+  /// @param first  half symbols before those of `y`  @param count  of those that are to be searched
+  void look(const TrnInput (&y)[2], std::size_t first, std::size_t count) {
+    const std::vector<double> likeness[2] = {y[0].likeness(sign_), y[1].likeness(sign_)};
+    for (std::size_t i = 0; i < count; ++i) {
+      const double like = likeness[i % 2][i / 2], power = y[i % 2].power()[i / 2];
+      if (power < 10 * kTwoPoints || like < kLeastLikeness * power) continue;
+      const TrnHeard t{static_cast<double>(first + i) * kV32Step / 2, like / power, power / kTwoPoints};
+      if (!found_.empty() && t.t - found_.back().t < kRateHz / 2.0) {
+        if (t.likeness > found_.back().likeness) found_.back() = t;
+      } else {
+        found_.push_back(t);
       }
-      for (std::size_t j = 0; j < n; ++j)
-        like_[at + j] += (re[j] * re[j] + im[j] * im[j]) / static_cast<double>(kPiece);
     }
   }
+  std::vector<TrnHeard> found() && { return std::move(found_); }
 
-  const std::array<float, kTwoPoints>& sign_;
-  std::vector<float> re_, im_;
-  std::vector<double> like_, power_;
+ private:
+  std::array<float, kTwoPoints> sign_{};
+  std::vector<TrnHeard> found_;
 };
 
 }  // namespace
 
-std::vector<TrnHeard> find_trn(const Baseband& line, bool answer) {
-  const std::vector<int> labels = trn_labels(answer, kTwoPoints);
-  std::array<float, kTwoPoints> sign;
-  for (std::size_t i = 0; i < kTwoPoints; ++i) sign[i] = labels[i] != 0 ? 1.f : -1.f;
+TrnsHeard find_trn(const Baseband& line) {
   const auto half_symbols = static_cast<std::size_t>(static_cast<double>(line.size()) / (kV32Step / 2));
   constexpr std::size_t kAtOnce = 65536;
-  std::vector<TrnHeard> found;
+  TrnSearch call(false), answer(true);
   for (std::size_t first = 0; first + 2 * kTwoPoints < half_symbols; first += kAtOnce) {
+    const std::size_t end = std::min(half_symbols, first + kAtOnce + 2 * kTwoPoints);
     std::vector<Cf> y;
-    for (std::size_t k = first; k < std::min(half_symbols, first + kAtOnce + 2 * kTwoPoints); ++k)
-      y.push_back(line.at(static_cast<double>(k) * kV32Step / 2));
-    const TrnLikeness likeness[2] = {{sign, y, 0}, {sign, y, 1}};
-    for (std::size_t i = first; i < first + kAtOnce && i + 2 * kTwoPoints < half_symbols; ++i) {
-      const std::size_t place = (i - first) / 2;
-      const double like = likeness[(i - first) % 2].like(place), power = likeness[(i - first) % 2].power(place);
-      if (power < 10 * kTwoPoints || like < kLeastLikeness * power) continue;
-      const TrnHeard t{static_cast<double>(i) * kV32Step / 2, like / power, power / kTwoPoints};
-      if (!found.empty() && t.t - found.back().t < kRateHz / 2.0) {
-        if (t.likeness > found.back().likeness) found.back() = t;
-      } else {
-        found.push_back(t);
-      }
-    }
+    for (std::size_t k = first; k < end; ++k) y.push_back(line.at(static_cast<double>(k) * kV32Step / 2));
+    const TrnInput every_second[2] = {{y, 0}, {y, 1}};
+    for (TrnSearch* search : {&call, &answer}) search->look(every_second, first, end - first - 2 * kTwoPoints);
   }
-  return found;
+  return {std::move(call).found(), std::move(answer).found()};
 }
 
 TrainingReader::TrainingReader(const Baseband& line, const Baseband* other, bool answer, double end)

@@ -24,7 +24,10 @@ struct TrnHeard {
   double power;  ///< mean square
 };
 /// The candidates for TRN, the best one of each half second first.
-std::vector<TrnHeard> find_trn(const Baseband& line, bool answer);
+struct TrnsHeard {
+  std::vector<TrnHeard> call, answer;
+};
+TrnsHeard find_trn(const Baseband& line);
 
 class TrainingReader {
  public:
