@@ -6,7 +6,6 @@
 #include <cstring>
 #include <deque>
 #include <iterator>
-#include <numeric>
 #include <optional>
 
 #include "src/decode/line/least_squares.h"
