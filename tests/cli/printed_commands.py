@@ -38,6 +38,7 @@ ELSEWHERE = {
     r"/(run|tmp)/card|minicom|out/live": "needs /run and /dev, and several terminals: live.modem_call runs these",
     r"offhook fax ": "needs a line in real time: live.fax",
     r"decode fax(\.wav|es) ": "needs recorded faxes: DecodeFax in unit_src",
+    r"tests/install/component_test": "builds in a chroot of Debian 12 for ten minutes",
     r"tests/live/": "is a test, or prints a table to read: label live",
     r"measure bank": "real time for a minute: live.bank",
     r"measure (latency|stolen|kernel|cost|host|device|batch)(?!.*--load help)|modem null": "takes real time: cli.measure_test, cli.live_report_test",
