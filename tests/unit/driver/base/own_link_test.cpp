@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 #include "tests/unit/descriptors.h"
@@ -82,13 +84,20 @@ TEST_F(OwnLinkTest, WhatKeepsItFromItsNameIsSaid) {
   EXPECT_EQ(why, path + ": Too many open files");
 }
 
-/// The abstract socket that keeps the link, as listed in /proc/net/unix.
-std::string name_that_keeps(const std::string& path) {
+/// The abstract socket that keeps the link, as listed in /proc/net/unix. Modems that run meanwhile have others there:
+/// the name contains the folder's inode.
+std::string name_that_keeps(const fs::path& path) {
   const OwnLink link(path);
+  struct stat folder {};
+  EXPECT_EQ(stat(path.parent_path().c_str(), &folder), 0);
+  std::ostringstream inode;
+  inode << ' ' << std::hex << folder.st_ino << ' ';
   std::string name;
   std::ifstream sockets("/proc/net/unix");
-  for (std::string line; std::getline(sockets, line);)
-    if (const auto at = line.find("@offhook "); at != std::string::npos) name = line.substr(at + 1);
+  for (std::string line; std::getline(sockets, line);) {
+    const auto at = line.find("@offhook ");
+    if (at != std::string::npos && line.find(inode.str(), at) != std::string::npos) name = line.substr(at + 1);
+  }
   return name;
 }
 
