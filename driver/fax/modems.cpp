@@ -168,15 +168,8 @@ void Modems::init_receivers() {
 }
 
 Message* Modems::report(Kind kind, std::uint8_t turn, std::int32_t value) {
-  Message* m = reports_.free_slot();
-  if (m == nullptr) {
-    add(lost_reports_, 1);
-    return nullptr;
-  }
-  m->kind = kind;
-  m->turn = turn;
-  m->value = value;
-  m->length = 0;
+  Message* m = new_report(reports_, kind, turn, value);
+  if (m == nullptr) add(lost_reports_, 1);
   return m;
 }
 

@@ -99,6 +99,17 @@ struct Rings {
   const std::atomic<std::uint64_t>* samples;  ///< processed and lost: the clock of T.30
 };
 
+/// @return a report to fill before push(), without octets, or null if the ring is full. The writer's.
+inline Message* new_report(ReportRing& ring, Kind kind, std::uint8_t turn, std::int32_t value) {
+  Message* m = ring.free_slot();
+  if (m == nullptr) return nullptr;
+  m->kind = kind;
+  m->turn = turn;
+  m->value = value;
+  m->length = 0;
+  return m;
+}
+
 /// The oldest message of data that belongs to the signal being sent, or null; stale ones are dropped. The reader's.
 inline const Message* data_of_turn(DataRing& ring, std::uint8_t turn) {
   while (const Message* m = ring.front()) {

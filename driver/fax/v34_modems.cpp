@@ -259,15 +259,8 @@ void V34Modems::Line::on_frame(const std::uint8_t* octets, int length, bool good
 }
 
 Message* V34Modems::Line::report(Kind kind, std::uint8_t turn, std::int32_t value) {
-  Message* m = rings_.reports->free_slot();
-  if (m == nullptr) {
-    add(lost_reports_, 1);
-    return nullptr;
-  }
-  m->kind = kind;
-  m->turn = turn;
-  m->value = value;
-  m->length = 0;
+  Message* m = new_report(*rings_.reports, kind, turn, value);
+  if (m == nullptr) add(lost_reports_, 1);
   return m;
 }
 
