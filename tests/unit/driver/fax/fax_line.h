@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "driver/fax/terminal.h"
 #include "dsp/blocks/level.h"
 #include "offhook/pump.h"
 
@@ -70,5 +71,24 @@ class LinePair {
   std::size_t samples_ = 0;
   bool cut_ = false;
 };
+
+/// How two machines are served until both have ended.
+struct FaxService {
+  std::size_t polls_every = 1;        ///< blocks
+  std::size_t loses_every = 0;        ///< samples, at b; 0: never
+  double cut_s = 0, cut_until_s = 0;  ///< the line is silent
+  double limit_s = 300;
+};
+
+inline void serve_until_over(LinePair& line, Terminal& a, Terminal& b, const FaxService& service) {
+  for (std::size_t k = 0; !a.progress().over || !b.progress().over; ++k) {
+    if (line.seconds() > service.limit_s) break;
+    line.cut(line.seconds() >= service.cut_s && line.seconds() < service.cut_until_s);
+    line.step(service.loses_every > 0 && line.samples() % service.loses_every == 0);
+    if (k % service.polls_every > 0) continue;
+    a.poll();
+    b.poll();
+  }
+}
 
 }  // namespace offhook::fax

@@ -44,9 +44,7 @@ struct Call {
   std::uint32_t max_bit_rate = 14'400;
   bool error_correction = true;
   std::uint32_t pages = 2, lines = 200;
-  std::size_t polls_every = 1;  // blocks
-  std::size_t loses_every = 0;  // samples, at the receiver; 0: never
-  double limit_s = 200;
+  FaxService service{};
 };
 
 struct Outcome {
@@ -73,13 +71,7 @@ Outcome run(const Call& call) {
       {.calls = false, .send = {}, .receive = received, .ident = "+1 2", .error_correction = call.error_correction});
   LinePair line(call.line, oh_pump_at(pump_type(), a.self.get()), oh_pump_at(pump_type(), b.self.get()));
   Outcome out;
-  for (std::size_t k = 0; !caller.progress().over || !answerer.progress().over; ++k) {
-    if (line.seconds() > call.limit_s) break;
-    line.step(call.loses_every > 0 && line.samples() % call.loses_every == 0);
-    if (k % call.polls_every > 0) continue;
-    caller.poll();
-    answerer.poll();
-  }
+  serve_until_over(line, caller, answerer, call.service);
   out.sender = caller.progress();
   out.receiver = answerer.progress();
   out.sent = counters_of(a.self.get());
@@ -136,13 +128,13 @@ TEST(Fax, PagesAreEqualNextToMainsHum) {
 
 // If T.30 checks its rings every 200 ms, it sends flags between frames, and no page is damaged.
 TEST(Fax, LateT30CostsTimeAndNoPage) {
-  const Outcome prompt = run({}), late = run({.polls_every = 16});
+  const Outcome prompt = run({}), late = run({.service = {.polls_every = 16}});
   expect_all(late, 2);
   EXPECT_GT(late.seconds, prompt.seconds);
 }
 
 TEST(Fax, ErrorCorrectionRepairsLostBlocks) {
-  const Outcome o = run({.lines = 600, .loses_every = 8000 * 7});
+  const Outcome o = run({.lines = 600, .service = {.loses_every = 8000 * 7}});
   expect_all(o, 2);
   EXPECT_GT(o.receiver.repeated_frames + o.sender.repeated_frames, 0u);
 }
@@ -150,7 +142,7 @@ TEST(Fax, ErrorCorrectionRepairsLostBlocks) {
 // Both levels are those at the receiver: 18 dB of SNR. T.30 need not transfer the pages, but an incomplete page is
 // never reported as complete.
 TEST(Fax, NoiseLowersTheRateAndALostPageIsReported) {
-  const Outcome o = run({.line = {.loss_db = 20, .noise_dbm0 = -50}, .limit_s = 400});
+  const Outcome o = run({.line = {.loss_db = 20, .noise_dbm0 = -50}, .service = {.limit_s = 400}});
   EXPECT_GT(o.sender.failed_trainings, 0u);
   EXPECT_LT(o.sender.bit_rate, 14'400u);
   EXPECT_TRUE(o.sender.over);

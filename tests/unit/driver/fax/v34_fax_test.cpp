@@ -21,11 +21,8 @@ struct V34Call {
   FaxLine line{.loss_db = 10, .noise_dbm0 = -80};
   std::uint32_t max_bit_rate = 0;
   std::uint32_t pages = 2, lines = 400;
-  std::size_t polls_every = 1;  ///< blocks
-  std::size_t loses_every = 0;  ///< samples, at the answerer; 0: never
   bool error_correction = true;
-  double cut_s = 0, cut_until_s = 0;  ///< the line is silent
-  double limit_s = 300;
+  FaxService service{};
 };
 
 struct V34Outcome {
@@ -52,14 +49,7 @@ V34Outcome run_v34(const V34Call& call) {
     return c;
   };
   Terminal caller(a.rings(), config(true)), answerer(b.rings(), config(false));
-  for (std::size_t k = 0; !caller.progress().over || !answerer.progress().over; ++k) {
-    if (line.seconds() > call.limit_s) break;
-    line.cut(line.seconds() >= call.cut_s && line.seconds() < call.cut_until_s);
-    line.step(call.loses_every > 0 && line.samples() % call.loses_every == 0);
-    if (k % call.polls_every > 0) continue;
-    caller.poll();
-    answerer.poll();
-  }
+  serve_until_over(line, caller, answerer, call.service);
   out.sender = caller.progress();
   out.receiver = answerer.progress();
   out.source = a.line();
@@ -119,14 +109,14 @@ TEST(V34Fax, TheRateLimitIsKept) {
 
 // T.30 checks its rings every 200 ms: the turns wait for it, and flags fill the pages.
 TEST(V34Fax, LateT30CostsTimeAndNoPage) {
-  const V34Outcome prompt = run_v34({}), late = run_v34({.polls_every = 16});
+  const V34Outcome prompt = run_v34({}), late = run_v34({.service = {.polls_every = 16}});
   expect_v34(late, 2);
   EXPECT_GT(late.seconds, prompt.seconds);
   EXPECT_EQ(late.source.control_retrains + late.recipient.control_retrains, 0u);
 }
 
 TEST(V34Fax, ErrorCorrectionRepairsLostBlocks) {
-  const V34Outcome o = run_v34({.lines = 1143, .loses_every = 8000 * 7});
+  const V34Outcome o = run_v34({.lines = 1143, .service = {.loses_every = 8000 * 7}});
   expect_v34(o, 2);
   EXPECT_GT(o.receiver.repeated_frames + o.sender.repeated_frames, 0u);
 }
@@ -136,7 +126,7 @@ TEST(V34Fax, AnInterruptedLineCostsTimeAndNoPage) {
   for (const double at_s : {6.1, 8.0})
     for (const double lasts_s : {0.3, 2.0}) {
       SCOPED_TRACE(testing::Message() << lasts_s << " s at " << at_s);
-      const V34Outcome o = run_v34({.cut_s = at_s, .cut_until_s = at_s + lasts_s});
+      const V34Outcome o = run_v34({.service = {.cut_s = at_s, .cut_until_s = at_s + lasts_s}});
       expect_v34(o, 2);
     }
 }
@@ -144,7 +134,7 @@ TEST(V34Fax, AnInterruptedLineCostsTimeAndNoPage) {
 TEST(V34Fax, AnEndedLineEndsBothMachinesWithAReason) {
   for (const double at_s : {3.0, 6.1, 8.0}) {
     SCOPED_TRACE(at_s);
-    const V34Outcome o = run_v34({.cut_s = at_s, .cut_until_s = 1000});
+    const V34Outcome o = run_v34({.service = {.cut_s = at_s, .cut_until_s = 1000}});
     EXPECT_TRUE(o.sender.over);
     EXPECT_TRUE(o.receiver.over);
     EXPECT_FALSE(o.sender.complete);
