@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Functions of the tests of calls over networks: ports, modems and their terminals, an AudioSocket exchange."""
 import os
+import random
 import select
 import socket
 import subprocess
@@ -17,23 +18,24 @@ __all__ = ["Bench", "NetworkBench", "SipBench", "Exchange", "authority", "betwee
 
 
 def free_ports(n, kind=socket.SOCK_DGRAM):
-    """n free ports on the loopback interface, each with the next higher one; even numbers, unless for TCP."""
-    ports, held = [], []
-    while len(ports) < n:
-        first = socket.socket(socket.AF_INET, kind)
-        first.bind(("127.0.0.1", 0))
-        port = first.getsockname()[1]
-        second = socket.socket(socket.AF_INET, kind)
-        held += [first, second]
-        try:
-            second.bind(("127.0.0.1", port + 1))
-        except OSError:
-            continue
-        if port % 2 == 0 or kind == socket.SOCK_STREAM:
-            ports.append(port)
-    for s in held:
-        s.close()
-    return ports
+    """n ports on the loopback interface that are free, each with the next higher one; even numbers.
+
+    They are below the range from which the kernel numbers other sockets: a port of that range may be taken before its user binds it.
+    """
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as text:
+        above = int(text.read().split()[0])
+    ports = []
+    for port in random.sample(range(10000, max(above, 20000) - 1, 2), 1000):
+        with socket.socket(socket.AF_INET, kind) as first, socket.socket(socket.AF_INET, kind) as second:
+            try:
+                first.bind(("127.0.0.1", port))
+                second.bind(("127.0.0.1", port + 1))
+            except OSError:
+                continue
+        ports.append(port)
+        if len(ports) == n:
+            return ports
+    return fail(f"fewer than {n} of 1000 ports are free")
 
 
 def settle(fd, seconds=0.3):
