@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Prints one line that names each test that did not run, with the reason, from the JUnit file of ctest.
+"""Prints one line that names each test that did not run, with the reason, from JUnit files of ctest.
 
-Usage: not_run.py FILE. Tests with the same reason are listed together. Exit status: 0; 1 if FILE cannot be read.
+Usage: not_run.py FILE [FILE ...]. Tests with the same reason are listed together. Exit status: 0; 1 if a FILE cannot be read.
 """
 import re
 import sys
@@ -25,13 +25,15 @@ def reason(case):
     return (skipped.get("message") if skipped is not None else None) or "no reason given"
 
 
-def main(path):
+def main(paths):
     """@return the exit status"""
-    try:
-        cases = list(xml.etree.ElementTree.parse(path).getroot().iter("testcase"))
-    except (OSError, xml.etree.ElementTree.ParseError) as error:
-        print(f"error: {path}: {error}; expected the JUnit file of ctest", file=sys.stderr)
-        return 1
+    cases = []
+    for path in paths:
+        try:
+            cases += xml.etree.ElementTree.parse(path).getroot().iter("testcase")
+        except (OSError, xml.etree.ElementTree.ParseError) as error:
+            print(f"error: {path}: {error}; expected a JUnit file of ctest", file=sys.stderr)
+            return 1
     if not cases:  # ctest -N
         return 0
     absent = {}
@@ -48,4 +50,4 @@ def main(path):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1:]))

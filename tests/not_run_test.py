@@ -19,14 +19,14 @@ set_tests_properties(google PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED")
 '''
 
 
-def line(tests):
-    """@return the output of not_run.py after ctest has run these tests"""
+def line(tests, files=1):
+    """@return the output of not_run.py, which reads the file that often, after ctest has run these tests"""
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "CTestTestfile.cmake"), "w", encoding="ascii") as file:
             file.write(tests)
         subprocess.run(["ctest", "--test-dir", folder, "--output-junit", folder + "/tests.xml"], check=False, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
-        ran = subprocess.run([sys.executable, HERE + "/not_run.py", folder + "/tests.xml"], check=True, capture_output=True, text=True)
+        ran = subprocess.run([sys.executable, HERE + "/not_run.py", *[folder + "/tests.xml"] * files], check=True, capture_output=True, text=True)
         return ran.stdout
 
 
@@ -38,7 +38,8 @@ def expect(got, expected):
 
 expect(line(""), "")
 expect(line(PASSES), "All 2 tests ran.\n")
+expect(line(PASSES, files=2), "All 4 tests ran.\n")
 expect(line(SKIPS), "4 of 6 tests did not run: no_ppp, also_no_ppp (no /dev/ppp); library (libfec-dev was absent); "
        "google (no recordings in the folder)\n")
 absent = subprocess.run([sys.executable, HERE + "/not_run.py", "/nonexistent/tests.xml"], check=False, capture_output=True, text=True)
-expect((absent.returncode, "expected the JUnit file of ctest" in absent.stderr), (1, True))
+expect((absent.returncode, "expected a JUnit file of ctest" in absent.stderr), (1, True))

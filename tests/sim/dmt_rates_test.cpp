@@ -11,7 +11,8 @@
 //    window D   the noise of the loop through a symbol's window, in which a narrow gap of crosstalk is filled from its
 //               sides, loads D kbit/s, less than 95 %; the cell has at least 95 % of D
 //
-// `sim --gtest_filter='*DmtRates*'` prints the table, OFFHOOK_DSL_HYBRID_DB=12 that of another hybrid.
+// Of the six cells of a loop, half are measured without echo and the other half with the hybrid. With OFFHOOK_DSL_ALL=1, all
+// are: `OFFHOOK_DSL_ALL=1 sim --gtest_filter='*DmtRates*'` prints the table, OFFHOOK_DSL_HYBRID_DB=12 that of another hybrid.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -262,8 +263,11 @@ TEST_P(DmtRates, CarryWhatTheLoopAloneWouldOrAMeasuredReason) {
   const auto count = static_cast<int>(standard.size());
   const std::string cable =
       n < count ? standard[static_cast<std::size_t>(n)] : random_cable(static_cast<std::uint64_t>(n - count));
+  const bool all = std::getenv("OFFHOOK_DSL_ALL") != nullptr;
+  int index = n + (std::get<0>(GetParam()) == kNoEcho ? 1 : 0);
   for (const bool full_rate : {false, true}) {
     for (const char* noise : {"", "24 ISDN", "24 HDSL"}) {
+      if (++index % 2 == 0 && !all) continue;
       const Cell cell = measure(cable, noise, full_rate, std::get<0>(GetParam()));
       const std::string why = reasons(cell);
       print(cell, why);

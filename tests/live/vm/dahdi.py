@@ -6,6 +6,7 @@ The modules are built from Debian's dahdi-dkms with that kernel's headers, on th
 dahdi. Nothing is installed; everything is in the cache. tests/network/dahdi_call.py runs in the machine.
 
 Usage: dahdi.py OFFHOOK ANALOGUE_END [--fetch] [--seconds S] [V34] [V90]
+       dahdi.py --prepare [--fetch]     fetches and builds, without a call
 """
 import argparse
 import fcntl
@@ -58,10 +59,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fetch", action="store_true", help="download kernel and packages when the cache has none")
     parser.add_argument("--seconds", type=float, default=1700, help="time limit of each call in this machine's time (default 1700)")
-    parser.add_argument("offhook")
-    parser.add_argument("analogue_end")
+    parser.add_argument("--prepare", action="store_true", help="end when everything is in the cache")
+    parser.add_argument("offhook", nargs="?")
+    parser.add_argument("analogue_end", nargs="?")
     parser.add_argument("calls", nargs="*", metavar="CALL", help="V34, V90 (default: both)")
     options = parser.parse_args()
+    if not options.prepare and not options.analogue_end:
+        parser.error("expected OFFHOOK and ANALOGUE_END, or --prepare")
     try:
         kernel = vm.Kernel("6.1")
         qemu = kernel.machine(options.fetch)
@@ -69,7 +73,7 @@ def main():
     except vm.Unavailable as why:
         print("SKIPPED:", why)
         return vm.SKIPPED
-    for call in options.calls or ("V34", "V90"):
+    for call in () if options.prepare else options.calls or ("V34", "V90"):
         with tempfile.TemporaryDirectory() as keep:
             words = [os.path.abspath(options.offhook), os.path.abspath(options.analogue_end), CACHE, call]
             status = vm.run(kernel, qemu, ["python3", os.path.abspath(CALL), *words], keep, options.seconds)
