@@ -246,13 +246,7 @@ DeclaredDevice measure_declared_device(const hostsim::SoftDevice& device, const 
     result.lost_events = watch->lost();
   }
   result.worst = work->worst();
-  live.driver = driver.counters();
-  live.card = oh_card_counts(&card.state());
-  live.dispatch = driver.context().dispatch_latency();
-  live.service = driver.context().service_time();
-  live.yields = driver.context().yields();
-  live.throttles = driver.context().throttles();
-  live.without = driver.shortcomings();
+  take_counts(driver, card, &live);
   return result;
 }
 

@@ -52,6 +52,18 @@ LiveDriverConfig driver_config(const hostsim::SoftDevice& device, const LiveCard
 
 }  // namespace
 
+void take_counts(const LiveDriver& driver, const LiveCard& card, LiveDevice* result) {
+  const LiveContext& context = driver.context();
+  result->driver = driver.counters();
+  result->card = oh_card_counts(&card.state());
+  result->dispatch = context.dispatch_latency();
+  result->service = context.service_time();
+  result->yields = context.yields();
+  result->throttles = context.throttles();
+  result->demoted = context.demoted();
+  result->without = driver.shortcomings();
+}
+
 LiveDevice measure_live_device(const hostsim::Scenario& scenario, const LiveDeviceConfig& config,
                                const std::function<bool(double)>& progress) {
   if (scenario.fax.pages > 0)
@@ -83,13 +95,7 @@ LiveDevice measure_live_device(const hostsim::Scenario& scenario, const LiveDevi
   } while (result.seconds < config.seconds && !driver.is_gone() && progress(result.seconds / config.seconds));
   driver.stop();
   if (driver.is_gone()) throw std::runtime_error(card->failure());
-  result.driver = driver.counters();
-  result.card = oh_card_counts(&card->state());
-  result.dispatch = driver.context().dispatch_latency();
-  result.service = driver.context().service_time();
-  result.yields = driver.context().yields();
-  result.throttles = driver.context().throttles();
-  result.without = driver.shortcomings();
+  take_counts(driver, *card, &result);
   // This thread owns the pumps now and can read their status.
   connection->exchange_user_data(static_cast<hostsim::Ns>(result.seconds * 1e9));
   result.dmt = connection->dmt_status();

@@ -43,6 +43,7 @@ struct LiveDevice {
   std::uint32_t buffer_samples = 0;                   ///< of the device, in periods that the driver counts
   LogLinearHistogram dispatch, service;               ///< ns: from interrupt to service; CPU time of a service
   std::uint64_t yields = 0, throttles = 0;            ///< of a reservation
+  bool demoted = false;                               ///< the watchdog made the service's thread a normal one
   std::shared_ptr<const hostsim::DmtStatus> dmt;      ///< null if there is none
   std::shared_ptr<const hostsim::RadioStatus> radio;  ///< null if there is none
   std::shared_ptr<const hostsim::PumpStatus> pump;    ///< null if there is none
@@ -60,5 +61,8 @@ struct LiveDevice {
 /// @throws std::runtime_error for missing privileges; std::invalid_argument for an impossible device or line
 LiveDevice measure_live_device(const hostsim::Scenario& scenario, const LiveDeviceConfig& config,
                                const std::function<bool(double)>& progress);
+
+/// What the driver and its card counted, for a result.
+void take_counts(const LiveDriver& driver, const LiveCard& card, LiveDevice* result);
 
 }  // namespace offhook::measure

@@ -107,6 +107,8 @@ constexpr record::Row kDeviceRows[] = {
     MeasuredDeviceKeys::part("dispatch_latency", kQuantiles,
                              [](const Device& d) -> const LogLinearHistogram& { return d.live.dispatch; })
         .described_apart("time from request to service"),
+    MeasuredDeviceKeys::of<&Device::live, &Live::demoted>(
+        "demoted", "", "whether the watchdog demoted the thread of the service to normal priority"),
     MeasuredDeviceKeys::of<&Device::live, &Live::without>("without", "", "missing privileges").absent("there is none"),
     MeasuredDeviceKeys::part("reservation", kReserved,
                              [](const Device& d) { return d.reserved() ? &d.live : nullptr; }),
@@ -181,6 +183,8 @@ void print(const Device& d) {
   say("\n{}\n", !r.in_data    ? "The pumps are not in data mode at the end."
                 : r.in_time() ? "No block was late and no sample was lost."
                               : "Samples were lost.");
+  if (r.demoted)
+    say("The service did not leave the CPU for 0.4 s, so the watchdog demoted its thread to normal priority.\n");
 }
 
 /// A device description, by its name or by the contents of a file.

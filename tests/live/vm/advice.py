@@ -151,6 +151,7 @@ def row_of(options, c: Combination, number: int, keep: pathlib.Path, load_file: 
         "late": late,
         "blocks": seen["blocks"],
         "seconds": seconds,
+        "demoted": seen["demoted"],
         "broken": bool(low) and late > 0 and chance(late, seconds / low) < BROKEN,
     }
 
@@ -160,7 +161,7 @@ def text_of(row: dict) -> str:
     promised = f"{row['low_s']:.4g} s" if row["low_s"] else "nothing"
     return (
         f"{kernel:8} {load:9} {device:14} {context:8} {promised:>12} {row['evidence']:28} {row['late']:6} of {row['blocks']:6} in "
-        f"{row['seconds']:5.1f} s{'  BROKEN' if row['broken'] else ''}"
+        f"{row['seconds']:5.1f} s{'  BROKEN' if row['broken'] else ''}{'  demoted' if row.get('demoted') else ''}"
     )
 
 

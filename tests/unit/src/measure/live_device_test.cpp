@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "hostsim/call/subscriber_call.h"
+#include "src/measure/declared_device.h"
 #include "traces/scenario/data.h"
+#include "traces/scenario/device.h"
 #include "traces/scenario/scenario.h"
 
 using namespace offhook;
@@ -43,6 +45,18 @@ TEST(LiveDevice, EndsWhenItIsToldTo) {
   const LiveDevice r = measure_live_device(g_lite(), config, [&asked](double) { return ++asked < 3; });
   EXPECT_EQ(asked, 3);
   EXPECT_LT(r.seconds, 3600);
+}
+
+TEST(DeclaredDevice, SaysThatTheWatchdogDemotedAThreadThatKeepsTheCpu) {
+  hostsim::SoftDevice device = config::load_device("rt-audio");
+  device.cost_ns = static_cast<std::int64_t>(1e9 * device.buffer() / device.rate_hz);  // the whole CPU
+  DeclaredDeviceConfig config;
+  config.context = LiveContextConfig::parse("FIFO 50");
+  config.context.best_effort = true;
+  config.seconds = 20;  // ends after 3 s
+  const DeclaredDevice r = measure_declared_device(device, config, [](double share) { return share < 0.15; });
+  if (!r.live.without.empty()) GTEST_SKIP() << r.live.without.front();
+  EXPECT_TRUE(r.live.demoted);
 }
 
 }  // namespace
