@@ -6,8 +6,8 @@ package.py build     source and binary packages and a tarball into out/packages;
 package.py again     the same commit without ccache, at another place, by another clock and umask: identical bytes
 package.py arm64     across, in a chroot of Debian 12, into out/packages; the unit tests of the packages' objects and a
                      call of the installed program under qemu-aarch64
-package.py try       mmdebstrap, apt install ./*.deb, autopkgtest,
-apt purge: the files are then as before package.py version [PROGRAM]
+package.py try       mmdebstrap, apt install ./*.deb, autopkgtest, apt purge: the files are then as before
+package.py version [PROGRAM]
                      compares the version of CMakeLists.txt with debian/, CITATION.cff and pyproject.toml, and with the
                      program's output: --version, man pages, pages
 """
