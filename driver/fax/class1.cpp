@@ -11,9 +11,6 @@ namespace offhook::fax {
 namespace {
 
 constexpr std::uint64_t kSamplesPerMs = 8;
-constexpr char kDle = 0x10, kEtx = 0x03, kSub = 0x1A;
-constexpr char kEnd[] = {kDle, kEtx}, kOctetDle[] = {kDle, kDle};
-constexpr std::string_view kEndOfData(kEnd, 2), kStuffedDle(kOctetDle, 2);
 constexpr std::uint64_t kPatience = 5000 * kSamplesPerMs;  // for a program that sends nothing
 // The carrier of a last frame ends after some flags. Wait for it, because a page receiver that starts before its end
 // would report frames instead of a page.
@@ -22,8 +19,7 @@ constexpr char kFinalBit = 0x10;  // of the control octet, T.30 5.3.5
 constexpr std::size_t kControlOctet = 1, kLeastFrame = 2;
 // Octets of a page that are queued ahead of the pump: 0.57 s at 14 400 bit/s in the ring, and the same before it.
 constexpr std::size_t kOctetsPerMessage = 64, kMessagesAhead = 16, kPageRoom = 1024;
-constexpr std::size_t kMostReceived = 16;     // frames for which the program has not asked
-constexpr std::size_t kMostOctets = 1 << 17;  // buffer for a program that does not read: 72 s of a page at 14 400 bit/s
+constexpr std::size_t kMostReceived = 16;  // frames for which the program has not asked
 
 constexpr std::array<PageModulation, 12> kPageModulations = {{{24, Signal::kV27ter, 2400, false},
                                                               {48, Signal::kV27ter, 4800, false},
@@ -56,7 +52,8 @@ Class1::Class1(void* pump) : pump_(pump), rings_(rings_of(pump)), lost_reports_(
 
 void Class1::begin(Operation operation) {
   operation_ = operation;
-  connected_ = after_dle_ = ending_ = end_queued_ = false;
+  connected_ = ending_ = end_queued_ = false;
+  unstuffer_.reset();
   frame_.clear();
   deadline_.reset();
   ok_at_.reset();
@@ -157,19 +154,8 @@ void Class1::await_silence(int ms) {
 
 // ---- To the program
 
-void Class1::say(std::string_view octets) {
-  if (items_.empty() || items_.back().outcome) items_.emplace_back();
-  std::string& text = items_.back().octets;
-  if (text.size() + octets.size() <= kMostOctets) text += octets;
-}
-
-void Class1::stuff(std::string_view octets) {
-  for (const char& c : octets) say(c == kDle ? kStuffedDle : std::string_view(&c, 1));
-}
-
 void Class1::result(Outcome outcome) {
-  say("");
-  items_.back().outcome = outcome;
+  say(outcome);
   deadline_.reset();
   if (outcome == Outcome::kFramesInstead) return;
   if (outcome == Outcome::kConnect) {
@@ -178,21 +164,6 @@ void Class1::result(Outcome outcome) {
     operation_ = Operation::kNone;
     ok_at_.reset();
   }
-}
-
-std::string_view Class1::octets() const {
-  return items_.empty() ? std::string_view() : std::string_view(items_.front().octets);
-}
-
-void Class1::drop(std::size_t n) {
-  if (!items_.empty()) items_.front().octets.erase(0, n);
-}
-
-std::optional<Outcome> Class1::take_outcome() {
-  if (items_.empty() || !items_.front().octets.empty() || !items_.front().outcome) return std::nullopt;
-  const Outcome outcome = *items_.front().outcome;
-  items_.pop_front();
-  return outcome;
 }
 
 // ---- From the program
@@ -232,17 +203,9 @@ void Class1::end_reception(Outcome outcome) {
   result(outcome);
 }
 
-/// @param data  gets the decoded octets of the program's octet  @return whether it ends them
-bool Class1::unstuff(char c, std::string& data) {
-  const bool second = std::exchange(after_dle_, !after_dle_ && c == kDle);
-  if (!second && c != kDle) data += c;
-  if (second && (c == kDle || c == kSub)) data.append(c == kSub ? 2 : 1, kDle);
-  return second && c == kEtx;
-}
-
 void Class1::put_frame_octet(char c) {
   if (ending_) return;
-  if (unstuff(c, frame_)) end_frame();
+  if (unstuffer_.put(c, frame_) == kEtx) end_frame();
   if (frame_.size() > Message::kMostOctets) finish_sending(Outcome::kError);
 }
 
@@ -265,7 +228,7 @@ void Class1::end_frame() {
 }
 
 void Class1::put_page_octet(char c) {
-  if (!ending_ && unstuff(c, page_)) finish_sending(Outcome::kOk);
+  if (!ending_ && unstuffer_.put(c, page_) == kEtx) finish_sending(Outcome::kOk);
 }
 
 /// The signal ends after the queued data.
@@ -395,7 +358,7 @@ void Class1::take_frame(const Message& r) {
 void Class1::deliver_frame() {
   const Frame frame = received_.front();
   received_.pop_front();
-  stuff(frame.octets);
+  say(stuffed(frame.octets));
   say(kEndOfData);
   const bool last = (frame.octets[kControlOctet] & kFinalBit) != 0;
   if (frame.good && last && carrier_) {
@@ -411,7 +374,7 @@ void Class1::take_bits(const Message& r) {
     octet_ |= (r.octets[static_cast<std::size_t>(k) / 8] >> k % 8 & 1) << octet_bits_;
     if (++octet_bits_ < 8) continue;
     const char octet = static_cast<char>(octet_);
-    stuff({&octet, 1});
+    say(stuffed({&octet, 1}));
     octet_ = octet_bits_ = 0;
   }
 }

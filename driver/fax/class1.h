@@ -26,18 +26,9 @@
 #include <string_view>
 
 #include "driver/fax/modems.h"
+#include "driver/fax/service.h"
 
 namespace offhook::fax {
-
-/// A result of an operation. Each ends it, except kConnect and kFramesInstead.
-enum class Outcome : std::uint8_t {
-  kConnect,       ///< data may flow
-  kOk,            ///< done, or aborted by a character of the program
-  kError,         ///< a frame failed its check, or the program sent nothing for 5 s
-  kNoCarrier,     ///< the signal has ended, or did not come
-  kOtherCarrier,  ///< +FCERROR: frames arrive instead of a page
-  kFramesInstead  ///< +FRH:3: the same with adaptive reception, which continues with the frames; kConnect follows
-};
 
 /// A modulation of a page by its number in +FTM and +FRM.
 struct PageModulation {
@@ -48,15 +39,14 @@ struct PageModulation {
 };
 std::span<const PageModulation> page_modulations();
 
-/// From one thread, which is not the pump's.
-class Class1 {
+class Class1 final : public Service {
  public:
   /// @param pump  memory of a pump of pump_type(), in a call that begins; outlives this
   explicit Class1(void* pump);
 
   // Operations. @pre !busy(). The functions that return bool return false for a code without modulation.
-  void call();    ///< CNG until frames are heard, then as receive_frames(). Without a time limit of its own
-  void answer();  ///< CED, then as send_frames()
+  void call() override;    ///< CNG until frames are heard, then as receive_frames(). Without a time limit of its own
+  void answer() override;  ///< CED, then as send_frames()
   void send_frames();
   /// @param wait_s  time until kNoCarrier if no frame is heard, here and below
   void receive_frames(int wait_s);
@@ -66,22 +56,13 @@ class Class1 {
   void send_silence(int ms);
   void await_silence(int ms);
 
-  /// Whether an operation is running.
-  bool busy() const { return operation_ != Operation::kNone; }
-  /// Whether octets of the program are data. Otherwise a character aborts the operation.
-  bool sends() const { return operation_ == Operation::kSendFrames || operation_ == Operation::kSendPage; }
-  /// Octets that put() may be given now. While it is 0, the program has to wait.
-  std::size_t room() const;
-  /// @param octets  of the program, at most room(). Ignored between DLE ETX and the result
-  void put(std::string_view octets);
-  /// Exchanges messages with the pump. Call it about every 10 ms.
-  void poll();
-
-  /// Octets for the program, which precede the next result. Valid until the next call of another function.
-  std::string_view octets() const;
-  void drop(std::size_t n);
-  /// @return the next result, once its octets have been taken
-  std::optional<Outcome> take_outcome();
+  bool busy() const override { return operation_ != Operation::kNone; }
+  /// Otherwise a character aborts the operation.
+  bool sends() const override { return operation_ == Operation::kSendFrames || operation_ == Operation::kSendPage; }
+  std::size_t room() const override;
+  /// Octets between DLE ETX and the result are ignored.
+  void put(std::string_view octets) override;
+  void poll() override;
 
  private:
   enum class Operation : std::uint8_t {
@@ -94,11 +75,6 @@ class Class1 {
     kReceivePage,
     kSendSilence,
     kAwaitSilence
-  };
-  /// Octets, and the result that follows them.
-  struct Item {
-    std::string octets;
-    std::optional<Outcome> outcome;
   };
   struct Frame {
     std::string octets;  // including the two octets of its check
@@ -117,22 +93,18 @@ class Class1 {
   void sending_ended();
   void deliver_frame();
   void end_reception(Outcome outcome);
-  bool unstuff(char c, std::string& data);
   void put_frame_octet(char c);
   void put_page_octet(char c);
   void end_frame();
   void finish_sending(Outcome outcome);
   void flush();
   void follow_time();
-  void stuff(std::string_view octets);
-  void say(std::string_view octets);
   void result(Outcome outcome);
   std::uint64_t now() const { return counters_of(pump_).samples; }
 
   void* pump_;
   Rings rings_;
   Operation operation_ = Operation::kNone;
-  std::deque<Item> items_;
   std::deque<Message> orders_;  // messages that found no room
   std::uint8_t send_turn_ = 0, receive_turn_ = 0;
   std::uint64_t lost_reports_ = 0;
@@ -141,8 +113,8 @@ class Class1 {
   std::string page_;            // unstuffed octets that are not in the ring
   std::deque<Message> frames_;  // the same for frames
   std::string frame_;           // that has begun
-  bool after_dle_ = false;      // the last octet was DLE
-  bool ending_ = false;         // no more data arrive; `at_end_` is the result
+  Unstuffer unstuffer_;
+  bool ending_ = false;  // no more data arrive; `at_end_` is the result
   bool end_queued_ = false;
   Outcome at_end_ = Outcome::kOk;
   std::uint64_t active_at_ = 0;  // the last time at which there were data to send

@@ -36,8 +36,20 @@ enum class Result {
   kData = 35          ///< +FAE: the caller is a data modem
 };
 
-/// Operations of a fax modem of class 1, T.31.
-enum class FaxOrder { kSendSilence, kAwaitSilence, kSendFrames, kReceiveFrames, kSendPage, kReceivePage };
+/// Operations of a fax modem: those of class 1 (T.31), then those of class 2.0 (TIA-592).
+enum class FaxOrder {
+  kSendSilence,
+  kAwaitSilence,
+  kSendFrames,
+  kReceiveFrames,
+  kSendPage,
+  kReceivePage,
+  kSendPages,     ///< +FDT
+  kReceivePages,  ///< +FDR
+  kJudgePage,     ///< +FPS
+  kEndSession     ///< +FK
+};
+inline constexpr int kFaxClass2 = 2;  ///< value of AtSettings::service_class
 
 /// The words after the rate of CONNECT, with "/" before each: of &A (USR) the first four, of \V (Microcom) the last.
 enum ConnectWords {
@@ -71,19 +83,28 @@ struct AtSettings {
   /// requires: 0 and 1 no error control, 2 V.42 or MNP, 3 V.42, 4 MNP. An answerer: 0 and 1 no error control at all, 2
   /// and 3 V.42, MNP or none, 4 V.42 or MNP, 5 V.42, 6 MNP.
   int es_request = 3, es_originator = 0, es_answerer = 2;
-  oh_link_config link{.compression = 3};                      ///< +DS and +DS44
-  int compression_required = 0;                               ///< +DS
-  int v44_required = 0;                                       ///< +DS44
-  int v44_method = 0;                                         ///< +DS44: 0, streams, alone
-  int report_modulation = 0;                                  ///< +MR
-  int report_error_control = 0;                               ///< +ER
-  int report_compression = 0;                                 ///< +DR
-  int connect_words = kRateAlone;                             ///< &A, \V
-  int report_local_rate = 0;                                  ///< +ILRR
-  int dte_rate = 0;                                           ///< +IPR, 0: automatic
-  int service_class = 0;                                      ///< +FCLASS: 0 data, 1 fax of class 1
-  int adaptive_answer = 0;                                    ///< +FAE: the caller determines data or fax
-  int adaptive_reception = 0;                                 ///< +FAR
+  oh_link_config link{.compression = 3};  ///< +DS and +DS44
+  int compression_required = 0;           ///< +DS
+  int v44_required = 0;                   ///< +DS44
+  int v44_method = 0;                     ///< +DS44: 0, streams, alone
+  int report_modulation = 0;              ///< +MR
+  int report_error_control = 0;           ///< +ER
+  int report_compression = 0;             ///< +DR
+  int connect_words = kRateAlone;         ///< &A, \V
+  int report_local_rate = 0;              ///< +ILRR
+  int dte_rate = 0;                       ///< +IPR, 0: automatic
+  int service_class = 0;                  ///< +FCLASS: 0 data, 1 fax of class 1, 2 of class 2.0
+  int adaptive_answer = 0;                ///< +FAE: the caller determines data or fax
+  int adaptive_answer_2 = 0;              ///< +FAA: the same for class 2.0
+  /// +FCC: the capabilities of fax::SessionParameters
+  int fax_resolution = 1, fax_rate = 5, fax_width = 0, fax_length = 2, fax_format = 0, fax_correction = 0;
+  int fax_files = 0, fax_scan_time = 0;
+  std::string fax_ident;                                                                   ///< +FLI
+  int fax_reversed = 0;                                                                    ///< +FBO
+  int fax_least_rate = 0;                                                                  ///< +FMS: no effect
+  int fax_receives = 1;                                                                    ///< +FCR: no effect
+  int fax_tells_far = 0, fax_tells_session = 0, fax_tells_ident = 0, fax_tells_other = 0;  ///< +FNR
+  int adaptive_reception = 0;                                                              ///< +FAR
   int parity_format = 3, parity = 3;                          ///< +ICF: accepted; a pseudo-terminal has no parity
   int break_handling = 0, break_timed = 0, break_length = 0;  ///< +EB: accepted
   int answer_delay = 0;                                       ///< +ADLY: 0.1 s
@@ -117,7 +138,7 @@ class AtHost {
   /// &T3, &T6: begins a test loop. Answers by report().  @return false if no call supports one
   virtual bool test_loop(oh_loop_order) { return false; }
   virtual void end_test() {}                      ///< &T0
-  virtual bool can_fax() const { return false; }  ///< whether +FCLASS may be 1
+  virtual bool can_fax() const { return false; }  ///< whether +FCLASS may be 1 or 2.0
   /// Answers by report(). @param value  10 ms, or the number of a modulation  @return false if there is no such call
   virtual bool fax(FaxOrder, int /*value*/) { return false; }
   /// The last call. @param objects  in V.59's form, otherwise for people

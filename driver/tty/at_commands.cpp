@@ -230,6 +230,24 @@ constexpr Parameter kParameters[] = {
     {"PSS", "V.92", "start-up of a known line: 0 and 1 by +PQC, 2 full", {{&AtSettings::short_sequence, 0, 2}}},
     {"PMH", "V.92", "modem-on-hold: 0 enabled, 1 disabled", {{&AtSettings::hold_disabled}}},
     {"PMHT", "V.92", "far end's request for hold: 0 denied, else code of T1", {{&AtSettings::hold_timeout, 0, 13}}},
+    {"FCC",
+     "TIA-592",
+     "capabilities of fax: resolution, bit rate, width, length, format, error correction, files, time per line",
+     {{&AtSettings::fax_resolution},
+      {&AtSettings::fax_rate, 0, 5},
+      {&AtSettings::fax_width, 0, 2},
+      {&AtSettings::fax_length, 0, 2},
+      {&AtSettings::fax_format, 0, 1},
+      {&AtSettings::fax_correction, 0, 0},
+      {&AtSettings::fax_files, 0, 0},
+      {&AtSettings::fax_scan_time, 0, 7}}},
+    {"FNR",
+     "TIA-592",
+     "reports of fax: +FIS, +FCS, +FCI and +FTI, other frames (none)",
+     {{&AtSettings::fax_tells_far},
+      {&AtSettings::fax_tells_session},
+      {&AtSettings::fax_tells_ident},
+      {&AtSettings::fax_tells_other}}},
 };
 
 }  // namespace
@@ -428,7 +446,8 @@ struct AtInterpreter::Commands {
     for (const Register& r : kRegisters) row("S", fmt::format("{}=0-{}", r.number, r.most), r.what, r.from);
     for (const Identity& i : kIdentities) row("+", i.name, i.what, i.from);
     for (const Order& o : kOrders) row("+", o.name, o.what, o.from);
-    for (const Fax& f : kFax) row("+", fmt::format("{}={}", f.name, fax_values(at, f)), f.what, "T.31");
+    for (const Fax& f : kFax)
+      row("+", f.is_bare() ? std::string(f.name) : fmt::format("{}={}", f.name, fax_values(at, f)), f.what, f.from());
     for (const Parameter& p : kParameters) row("+", fmt::format("{}={}", p.name, ranges(at, p)), p.what, p.from);
     return Outcome::kOk;
   }
@@ -584,28 +603,42 @@ struct AtInterpreter::Commands {
   static constexpr Order kOrders[] = {
       {"PMHR", "V.92", "ask the far end to hold the call, until O; 0: denied, or not available", hold}};
 
-  /// T.31: the service, and its operations. Answers to tests have no name in front, as programs expect.
+  /// The service of a fax modem, and its operations. Answers to tests have no name in front, as programs expect.
   struct Fax {
-    std::string_view name, values, what;  ///< values: separated by commas, at most one of them a range
-    std::variant<FaxOrder, Setting> does;
+    std::string_view name, values, what;  ///< values: separated by commas, at most one of them a range; empty: none
+    std::variant<FaxOrder, Setting, std::string AtSettings::*> does;
+    bool of_class2;  ///< otherwise of class 1, if it is an operation
+
+    bool is_bare() const { return values.empty(); }
+    std::string_view from() const { return of_class2 ? "TIA-592" : "T.31"; }
   };
   static constexpr std::string_view kPages = "24,48,72,73,74,96,97,98,121,122,145,146";
   static constexpr Fax kFax[] = {
-      {"FCLASS", "0,1", "service: 0 data, 1 fax of class 1", &AtSettings::service_class},
-      {"FLO", "0,1,2", "flow control, both directions: 0 none, 1 XON/XOFF, 2 RTS/CTS", &AtSettings::flow_by_dte},
+      {"FCLASS", "0,1,2.0", "service: 0 data, 1 fax of class 1, 2.0 of class 2.0", &AtSettings::service_class, false},
+      {"FLO", "0,1,2", "flow control, both directions: 0 none, 1 XON/XOFF, 2 RTS/CTS", &AtSettings::flow_by_dte, false},
       {"FAE", "0,1", "1: an answered call becomes fax of class 1 (FAX) or data (DATA), by its caller",
-       &AtSettings::adaptive_answer},
+       &AtSettings::adaptive_answer, false},
       {"FAR", "0,1", "1: +FRM receives frames that come instead of a page, after +FRH:3",
-       &AtSettings::adaptive_reception},
-      {"FTS", "0-255", "send silence, 10 ms", FaxOrder::kSendSilence},
-      {"FRS", "0-255", "wait for silence, 10 ms", FaxOrder::kAwaitSilence},
-      {"FTH", "3", "send frames by V.21", FaxOrder::kSendFrames},
-      {"FRH", "3", "receive frames by V.21", FaxOrder::kReceiveFrames},
-      {"FTM", kPages, "send a page: V.27ter 24 48, V.29 72 96, V.17 the others", FaxOrder::kSendPage},
-      {"FRM", kPages, "receive a page: V.27ter 24 48, V.29 72 96, V.17 the others", FaxOrder::kReceivePage}};
+       &AtSettings::adaptive_reception, false},
+      {"FTS", "0-255", "send silence, 10 ms", FaxOrder::kSendSilence, false},
+      {"FRS", "0-255", "wait for silence, 10 ms", FaxOrder::kAwaitSilence, false},
+      {"FTH", "3", "send frames by V.21", FaxOrder::kSendFrames, false},
+      {"FRH", "3", "receive frames by V.21", FaxOrder::kReceiveFrames, false},
+      {"FTM", kPages, "send a page: V.27ter 24 48, V.29 72 96, V.17 the others", FaxOrder::kSendPage, false},
+      {"FRM", kPages, "receive a page: V.27ter 24 48, V.29 72 96, V.17 the others", FaxOrder::kReceivePage, false},
+      {"FDT", "", "send a page", FaxOrder::kSendPages, true},
+      {"FDR", "", "confirm the last page, and receive the next one", FaxOrder::kReceivePages, true},
+      {"FK", "", "end the session", FaxOrder::kEndSession, true},
+      {"FPS", "1,2", "the received page: 1 good, 2 bad", FaxOrder::kJudgePage, true},
+      {"FLI", "20 characters", "own number", &AtSettings::fax_ident, true},
+      {"FAA", "0,1", "1: an answered call becomes fax of class 2.0 or data, by its caller",
+       &AtSettings::adaptive_answer_2, true},
+      {"FBO", "0,1,2,3", "order of bits: 1 and 3 reverse the octets of pages", &AtSettings::fax_reversed, true},
+      {"FCR", "0,1", "1: receives pages; no effect", &AtSettings::fax_receives, true},
+      {"FMS", "0-5", "least bit rate: stored, no effect", &AtSettings::fax_least_rate, true}};
 
   static std::string_view fax_values(const At& at, const Fax& fax) {
-    return (fax.name != "FCLASS" && fax.name != "FAE") || at.host_.can_fax() ? fax.values : "0";
+    return (fax.name != "FCLASS" && fax.name != "FAE" && fax.name != "FAA") || at.host_.can_fax() ? fax.values : "0";
   }
 
   /// Whether a list such as "0,1" or "0-255" contains the number.
@@ -613,27 +646,52 @@ struct AtInterpreter::Commands {
     while (!list.empty()) {
       const int least = take_number(list);
       const int most = take(list, '-') ? take_number(list) : least;
+      if (take(list, '.')) take_number(list);  // 2.0
       if (n >= least && n <= most) return true;
       take(list, ',');
     }
     return false;
   }
 
+  /// +FLI
+  static Outcome name_machine(At& at, std::string& ident, std::string_view body) {
+    if (body == "?") {
+      at.information(fmt::format("\"{}\"", ident));
+      return Outcome::kOk;
+    }
+    const auto given = take(body, '=') ? values(body) : std::nullopt;
+    if (!given || given->size() != 1) return Outcome::kError;
+    ident = given->front().substr(0, 20);
+    return Outcome::kOk;
+  }
+
   static Outcome carry_out(At& at, const Fax& fax, std::string_view body) {
+    if (fax.is_bare()) {
+      const FaxOrder order = std::get<FaxOrder>(fax.does);
+      const bool done =
+          body.empty() && at.settings_.service_class == (fax.of_class2 ? kFaxClass2 : 1) && at.host_.fax(order, 0);
+      return done ? Outcome::kSilent : Outcome::kError;
+    }
+    if (const auto* ident = std::get_if<std::string AtSettings::*>(&fax.does); ident != nullptr && body != "=?")
+      return name_machine(at, at.settings_.**ident, body);
     if (body == "=?") {
       at.information(fax_values(at, fax));
       return Outcome::kOk;
     }
     const auto* setting = std::get_if<Setting>(&fax.does);
     if (body == "?" && setting != nullptr) {
-      at.information(std::to_string(at.settings_.**setting));
+      const int n = at.settings_.**setting;
+      at.information(fax.name == "FCLASS" && n == kFaxClass2 ? "2.0" : std::to_string(n));
       return Outcome::kOk;
     }
     if (!take(body, '=') || body.empty() || !is_digit(body.front())) return Outcome::kError;
     const int n = take_number(body);
+    if (fax.name == "FCLASS" && n == kFaxClass2 && (!take(body, '.') || !take(body, '0'))) return Outcome::kError;
     if (!body.empty() || !has(fax_values(at, fax), n)) return Outcome::kError;
-    if (const auto* order = std::get_if<FaxOrder>(&fax.does))
-      return at.settings_.service_class == 1 && at.host_.fax(*order, n) ? Outcome::kSilent : Outcome::kError;
+    if (const auto* order = std::get_if<FaxOrder>(&fax.does)) {
+      const bool done = at.settings_.service_class == (fax.of_class2 ? kFaxClass2 : 1) && at.host_.fax(*order, n);
+      return done ? Outcome::kSilent : Outcome::kError;
+    }
     at.settings_.** setting = n;
     if (fax.name == "FLO") at.settings_.flow_by_dce = n;
     return Outcome::kOk;

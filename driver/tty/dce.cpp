@@ -25,7 +25,7 @@ constexpr float kSilenceDbm0 = -48;          // neither V.22bis nor V.34 has a c
 
 constexpr char kXon = 0x11, kXoff = 0x13;
 constexpr std::size_t kXoffRoom = 4096, kXonRoom = 12'288;    // bytes free on the way to the far end
-constexpr std::size_t kFaxXoffRoom = 256, kFaxXonRoom = 768;  // the same for the 1024 bytes of fax::Class1
+constexpr std::size_t kFaxXoffRoom = 256, kFaxXonRoom = 768;  // the same for at least 1024 bytes of a fax service
 
 std::uint8_t compression_of(const CallStatus& status) {
   return status.direct ? 0 : status.link.compression;
@@ -65,13 +65,13 @@ bool Dce::handle(Event event) {
       break;
     case Action::kBeginFax:
       fax_call_ = true;
-      at_.set_service_class(1);
+      at_.set_service_class(at_.settings().adaptive_answer_2 != 0 ? kFaxClass2 : 1);
       line_.change_pump(fax_config());
       break;
     case Action::kHangUp:
       remember_line();
       record_end(event);
-      class1_.reset();  // because it uses the call's pump
+      end_fax();  // because it uses the call's pump
       line_.end_call();
       hung_up_ = true;
       break;
@@ -101,7 +101,7 @@ bool Dce::handle(Event event) {
 }
 
 void Dce::begin_call() {
-  class1_.reset();
+  end_fax();
   loop_allowed_ = false;
   const CallConfig config = call_config();
   fax_call_ = config.pump == fax::pump_type();
@@ -189,7 +189,7 @@ std::string Dce::state_text() const {
   if (state_ == State::kOnHook) return was_ringing_ ? "ringing" : "on hook";
   const CallStatus s = line_.status();
   if (state_ == State::kDialled) return "off hook";
-  if (state_ >= State::kFax) return fmt::format("online ({}), fax of class 1", role);
+  if (state_ >= State::kFax) return fmt::format("online ({}), fax of class {}", role, class2_ != nullptr ? "2.0" : "1");
   if (state_ <= State::kConnecting)
     return s.dialling
                ? "dialling"
@@ -287,7 +287,8 @@ void Dce::allow_loop(const CallStatus& status) {
 }
 
 bool Dce::adapts() const {
-  return role_ == OH_PUMP_ANSWER && at_.settings().adaptive_answer != 0 && line_.can_fax();
+  const AtSettings& s = at_.settings();
+  return role_ == OH_PUMP_ANSWER && (s.adaptive_answer != 0 || s.adaptive_answer_2 != 0) && line_.can_fax();
 }
 
 CallConfig Dce::fax_config() const {
@@ -298,7 +299,7 @@ CallConfig Dce::call_config() const {
   const AtSettings& s = at_.settings();
   CallConfig call = choose_modem(s, carriers_, role_);
   call.seek_fax = adapts();
-  if (s.service_class == 1 && line_.can_fax() && !call.seek_fax) call = fax_config();
+  if (s.service_class != 0 && line_.can_fax() && !call.seek_fax) call = fax_config();
   call.role = role_;
   choose_start_up(&call);
   call.link = link(call.link.window);
@@ -455,9 +456,28 @@ void Dce::take_commands() {
 }
 
 bool Dce::fax(FaxOrder order, int value) {
-  if (!class1_ || class1_->busy() || !handle(Event::kFaxOrder)) return false;
-  const int wait_s = std::max<int>(at_.s(7), 1);
+  if (class2_ != nullptr && order == FaxOrder::kJudgePage) {
+    class2_->judge_page(value);
+    at_.report(Result::kOk);
+    return true;
+  }
+  if (!fax_ || fax_->busy() || (order >= FaxOrder::kSendPages) != (class2_ != nullptr) || !handle(Event::kFaxOrder))
+    return false;
   held_ = throttled_ = false;
+  if (class1_ != nullptr) {
+    order_class1(order, value);
+  } else if (order == FaxOrder::kSendPages) {
+    class2_->send_page();
+  } else if (order == FaxOrder::kReceivePages) {
+    class2_->receive_page();
+  } else {
+    class2_->hang_up();
+  }
+  return fax_->busy() || handle(Event::kFaxDone);
+}
+
+void Dce::order_class1(FaxOrder order, int value) {
+  const int wait_s = std::max<int>(at_.s(7), 1);
   switch (order) {
     case FaxOrder::kSendSilence:
       class1_->send_silence(10 * value);
@@ -474,48 +494,51 @@ bool Dce::fax(FaxOrder order, int value) {
     case FaxOrder::kSendPage:
       class1_->send_page(value);
       break;
-    case FaxOrder::kReceivePage:
+    default:
       class1_->receive_page(value, wait_s, at_.settings().adaptive_reception != 0);
       break;
   }
-  return class1_->busy() || handle(Event::kFaxDone);
 }
 
 /// In data, XON and XOFF are ordinary octets: the control octet of a last frame, 0x13, equals XOFF.
 void Dce::take_fax_data(std::string_view octets) {
   std::string kept(octets);
-  if (!class1_->sends()) {
+  if (!fax_->sends()) {
     kept.resize(obey(kept.data(), kept.size()));
     // The rest of a line end is not a character that aborts.
     std::erase_if(kept, [](char c) { return c == '\n' || c == '\r'; });
   }
-  class1_->put(kept);
+  fax_->put(kept);
 }
 
 void Dce::exchange_fax_data() {
   std::array<char, 1024> bytes;
-  const std::size_t room = std::min(class1_->room(), bytes.size());
+  const std::size_t room = std::min(fax_->room(), bytes.size());
   const int read = room == 0 ? 0 : terminal_.read(bytes.data(), static_cast<int>(room));
   open_ = read >= 0;
   if (read > 0) take_fax_data({bytes.data(), static_cast<std::size_t>(read)});
-  throttle(class1_->room(), kFaxXoffRoom, kFaxXonRoom);
+  throttle(fax_->room(), kFaxXoffRoom, kFaxXonRoom);
   if (!open_ && at_.settings().dtr >= 2) handle(Event::kDtrOff);
 }
 
-/// Octets and results in order. Class1 keeps them while the program does not read.
+/// Octets and results in order. The service keeps them while the program does not read.
 void Dce::give_fax_results() {
-  while (class1_ && !terminal_.congested() && !held_) {
-    if (const std::string_view octets = class1_->octets(); !octets.empty()) {
+  while (fax_ && !terminal_.congested() && !held_) {
+    if (const std::string_view octets = fax_->octets(); !octets.empty()) {
       constexpr std::size_t kAtOnce = 2048;
       terminal_.write(octets.substr(0, kAtOnce));
-      class1_->drop(std::min(octets.size(), kAtOnce));
+      fax_->drop(std::min(octets.size(), kAtOnce));
       continue;
     }
-    const std::optional<fax::Outcome> outcome = class1_->take_outcome();
+    const std::optional<fax::Outcome> outcome = fax_->take_outcome();
     if (!outcome) return;
     if (*outcome == fax::Outcome::kFramesInstead) {
       at_.information("+FRH:3");
       continue;
+    }
+    if (*outcome == fax::Outcome::kOver) {
+      handle(Event::kFaxOver);
+      return;
     }
     constexpr std::array<Result, 5> kResults = {Result::kConnect, Result::kOk, Result::kError, Result::kNoCarrier,
                                                 Result::kOtherCarrier};
@@ -523,6 +546,7 @@ void Dce::give_fax_results() {
       handle(Event::kFaxConnected);
     } else {
       throttle(kFaxXonRoom, kFaxXoffRoom, kFaxXonRoom);
+      if (state_ == State::kConnecting) handle(Event::kFaxConnected);  // class 2.0, without data yet
       handle(Event::kFaxDone);
     }
     at_.report(kResults[static_cast<std::size_t>(*outcome)]);
@@ -532,19 +556,46 @@ void Dce::give_fax_results() {
 /// The pump may start later than the call. With SIP, it starts when the far end has answered.
 void Dce::follow_fax() {
   const bool begins = fax_call_ && state_ == State::kConnecting && !digits_only_;
-  if (begins && !class1_) {
+  if (begins && !fax_) {
     void* const pump = line_.fax_pump();
     if (pump == nullptr) return;
-    class1_.emplace(pump);
+    begin_fax(pump);
     if (role_ == OH_PUMP_CALL) {
-      class1_->call();
+      fax_->call();
     } else {
-      class1_->answer();
+      fax_->answer();
     }
   }
-  if (!class1_) return;
-  class1_->poll();
+  if (!fax_) return;
+  fax_->poll();
   give_fax_results();
+}
+
+void Dce::begin_fax(void* pump) {
+  const AtSettings& s = at_.settings();
+  if (s.service_class != kFaxClass2) {
+    auto class1 = std::make_unique<fax::Class1>(pump);
+    class1_ = class1.get();
+    fax_ = std::move(class1);
+    return;
+  }
+  fax::Class2Config config;
+  config.own = {s.fax_resolution, s.fax_rate,       s.fax_width, s.fax_length,
+                s.fax_format,     s.fax_correction, s.fax_files, s.fax_scan_time};
+  config.ident = s.fax_ident;
+  config.reversed = (s.fax_reversed & 1) != 0;
+  config.tells_far = s.fax_tells_far != 0;
+  config.tells_session = s.fax_tells_session != 0;
+  config.tells_ident = s.fax_tells_ident != 0;
+  auto class2 = std::make_unique<fax::Class2>(pump, config);
+  class2_ = class2.get();
+  fax_ = std::move(class2);
+}
+
+void Dce::end_fax() {
+  fax_.reset();
+  class1_ = nullptr;
+  class2_ = nullptr;
 }
 
 void Dce::work(std::int64_t now_ms) {

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "driver/fax/class1.h"
+#include "driver/fax/class2.h"
 #include "driver/session/call_line.h"
 #include "driver/tty/at.h"
 #include "driver/tty/last_call.h"
@@ -34,7 +36,7 @@ class Dce final : private AtHost {
     kOnHold,      ///< the far end waits: command state
     kReturning,   ///< from hold to data
     kAskingLoop,  ///< a test loop was requested; no commands meanwhile
-    kFax,         ///< a call of class 1: command state
+    kFax,         ///< a call of a fax class: command state
     kFaxData      ///< as above, while an operation is running
   };
   enum class Event : std::uint8_t {
@@ -62,9 +64,10 @@ class Dce final : private AtHost {
     kTesting,       ///< the far end sends our data back
     kLoopDenied,    ///< or not available
     kFaxCaller,     ///< +FAE: the caller of an answered call is a fax machine
-    kFaxConnected,  ///< a call of class 1: frames can be sent, or are received
+    kFaxConnected,  ///< class 1: frames can be sent, or are received. Class 2.0: both machines have agreed
     kFaxOrder,      ///< +FTH and similar commands
     kFaxDone,       ///< the operation has ended
+    kFaxOver,       ///< class 2.0: the call has ended
     kHangUp,        ///< H, Z
     kDtrOff         ///< the program closed the terminal, under &D2
   };
@@ -137,12 +140,14 @@ class Dce final : private AtHost {
       {State::kAskingLoop, Event::kFailed, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.2.8"},
       {State::kAskingLoop, Event::kDtrOff, Action::kHangUp, {}, State::kOnHook, "6.2.9"},
 
-      // Fax of class 1. The operation reports its results itself.
+      // Fax. The operation reports its results itself.
       {State::kConnecting, Event::kFaxCaller, Action::kBeginFax, Result::kFax, State::kConnecting, "T.31"},
       {State::kConnecting, Event::kFaxConnected, Action::kNone, {}, State::kFaxData, "T.31"},
       {State::kFaxData, Event::kFaxDone, Action::kNone, {}, State::kFax, "T.31"},
       {State::kFaxData, Event::kFailed, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "T.31"},
       {State::kFaxData, Event::kDtrOff, Action::kHangUp, {}, State::kOnHook, "6.2.9"},
+      {State::kFaxData, Event::kFaxOver, Action::kHangUp, Result::kOk, State::kOnHook, "TIA-592"},
+      {State::kConnecting, Event::kFaxOver, Action::kHangUp, Result::kOk, State::kOnHook, "TIA-592"},
       {State::kFax, Event::kFaxOrder, Action::kNone, {}, State::kFaxData, "T.31"},
       {State::kFax, Event::kFailed, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "T.31"},
       {State::kFax, Event::kHangUp, Action::kHangUp, {}, State::kOnHook, "6.3.6"},
@@ -222,6 +227,9 @@ class Dce final : private AtHost {
   void send_to_far(std::int64_t now_ms);
   void receive_from_far();
   void take_commands();
+  void begin_fax(void* pump);
+  void end_fax();
+  void order_class1(FaxOrder order, int value);
   void follow_fax();
   void take_fax_data(std::string_view octets);
   void exchange_fax_data();
@@ -243,8 +251,10 @@ class Dce final : private AtHost {
   bool loop_allowed_ = false;     // as given to the pump of the call
   bool digits_only_ = false;      // D with a semicolon
   bool off_hook_before_ = false;  // the call begins after the dialled digits
-  bool fax_call_ = false;         // of class 1
-  std::optional<fax::Class1> class1_;
+  bool fax_call_ = false;
+  std::unique_ptr<fax::Service> fax_;  // the following ones, or none
+  fax::Class1* class1_ = nullptr;
+  fax::Class2* class2_ = nullptr;
   LastCall last_call_;
   QuickProfiles own_profiles_;
   QuickProfiles* profiles_ = &own_profiles_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "driver/fax/class1.h"
+#include "driver/fax/class2.h"
 #include "driver/fax/terminal.h"
 
 namespace {
@@ -146,6 +147,65 @@ void talk(const std::uint8_t* data, std::size_t size) {
   }
 }
 
+/// A program with a modem of class 2.0, whose far end says whatever it likes in frames with a good check.
+struct Class2Program {
+  void begin(std::uint8_t order) {
+    if (class2.busy()) return;
+    switch (order % 4) {
+      case 0:
+        return class2.send_page();
+      case 1:
+        return class2.receive_page();
+      case 2:
+        return class2.judge_page(order >> 2 & 3);
+      default:
+        if (order > 240) class2.hang_up();
+    }
+  }
+  void put(const std::uint8_t* data, std::size_t n) {
+    class2.put({reinterpret_cast<const char*>(data), std::min(n, class2.room())});
+  }
+  void take() {
+    class2.drop(class2.octets().size());
+    class2.take_outcome();
+  }
+  Machine machine;
+  fax::Class2 class2{machine.self,
+                     {.own = {}, .ident = "+1 555", .reversed = true, .tells_far = true, .tells_ident = true}};
+};
+
+// Three octets per step, as in talk(); a frame of the far end follows an odd third octet.
+void converse(const std::uint8_t* data, std::size_t size) {
+  Class2Program a;
+  Program b;
+  (data[0] & 1 ? a.class2.call() : a.class2.answer());
+  std::int16_t to_a[160] = {}, to_b[160] = {}, from_a[160], from_b[160];
+  for (std::size_t k = 1; k + 3 < size && k < 600; k += 3) {
+    if (data[k] & 1) {
+      a.begin(data[k + 1]);
+    } else if (data[k] & 2) {
+      a.put(data + k, std::min<std::size_t>(data[k + 1], size - k));
+    } else if (!b.class1.busy()) {
+      b.class1.send_frames();
+      const int fields[] = {0x80, 0x82, 0x84, 0x44, 0x4E, 0x8E, 0x2E, 0x8C, 0xCC, 0x4C, 0xFA, 0x1A};
+      const auto information =
+          std::string(reinterpret_cast<const char*>(data + k), std::min<std::size_t>(data[k + 1] % 16, size - k));
+      b.class1.put(fax::stuffed(fax::frame_of(fields[data[k + 2] % 12], true, information)) +
+                   std::string(fax::kEndOfData));
+    }
+    for (int block = 0; block <= data[k + 2] % 128; ++block) {
+      fax::pump_type()->process(a.machine.self, to_a, from_a, 160);
+      fax::pump_type()->process(b.machine.self, to_b, from_b, 160);
+      std::copy_n(from_a, 160, to_b);
+      std::copy_n(from_b, 160, to_a);
+      a.class2.poll();
+      b.class1.poll();
+      a.take();
+      b.take();
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -154,6 +214,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     hear(data, size);
   } else if (data[0] & 64) {
     talk(data, size);
+  } else if (data[0] & 32) {
+    converse(data, size);
   } else {
     Machine m;
     report(m, data, size);

@@ -260,7 +260,7 @@ TEST_F(At, IdentifiesItselfAsProbesAsk) {
 TEST_F(At, FaxCommandsAreTestedReadAndChecked) {
   EXPECT_EQ(say("AT+FTM=96"), kError) << "not in class 1";
   host.faxes = true;
-  EXPECT_EQ(say("AT+FCLASS=?;+FCLASS?"), "\r\n0,1\r\n\r\n0\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+FCLASS=?;+FCLASS?"), "\r\n0,1,2.0\r\n\r\n0\r\n\r\nOK\r\n");
   for (const char* bad : {"=2", "=", "=1.0", "=1,", "=-1", "1", ""})
     EXPECT_EQ(say("AT+FCLASS" + std::string(bad)), kError) << bad;
   EXPECT_EQ(say("AT+FTM=96"), kError) << "not in class 1";
@@ -305,7 +305,7 @@ TEST_F(At, EveryCommandIsInTheListWithItsRange) {
   const std::string all = say("AT$");
   for (const char* line : {"\r\nE0-1  echo of the command line (V.250 6.2.4)\r\n", "\r\n&W0-1  ", "\r\n\\N  ",
                            "\r\nS3=0-127  ", "\r\n+GMI  manufacturer (V.250 ", "\r\n+MS=(V22B,V34),(0,1),(0,75-56000),",
-                           "\r\n+FCLASS=0  service: 0 data, 1 fax of class 1 (T.31)\r\n"})
+                           "\r\n+FCLASS=0  service: 0 data, 1 fax of class 1, 2.0 of class 2.0 (T.31)\r\n"})
     EXPECT_NE(all.find(line), std::string::npos) << line;
   EXPECT_TRUE(all.ends_with(kOk));
 }

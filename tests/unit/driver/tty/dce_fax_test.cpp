@@ -215,5 +215,75 @@ TEST(DceFax, ACallMayGetItsPumpOnlyWhenItIsAnswered) {
   EXPECT_EQ(l.a.heard(), "\r\nCONNECT\r\n");
 }
 
+/// The least significant bit first: an EOL, 100 lines of one code word, and RTC.
+std::string coded_page() {
+  std::string bits = "000000000001";
+  for (int k = 0; k < 100; ++k)
+    bits +=
+        "00110101"
+        "000000000001";  // white run of 0
+  for (int k = 0; k < 5; ++k) bits += "000000000001";
+  bits.resize((bits.size() + 7) / 8 * 8, '0');
+  std::string octets;
+  for (std::size_t i = 0; i < bits.size(); i += 8) {
+    int octet = 0;
+    for (std::size_t k = 0; k < 8; ++k) octet |= (bits[i + k] - '0') << k;
+    octets += static_cast<char>(octet);
+  }
+  return octets;
+}
+
+TEST(DceFax, Class2SendsAndReceivesAPageAndEndsTheCall) {
+  Line l;
+  for (Place* p : {&l.a, &l.b})
+    EXPECT_EQ(l.after(*p, "AT+FCLASS=2.0;+FNR=1,1,1,0;+FCC=1,3,0,2,0,0,0,0;+FLI=\"5551234\";+FBO=0\r", 0.1),
+              "\r\nOK\r\n");
+  EXPECT_EQ(l.after(l.a, "AT+FDT\r", 0.1), "\r\nERROR\r\n") << "no call";
+  l.a.say("ATDT5\r");
+  l.run(1.5);
+  l.b.say("ATA\r");
+  for (int k = 0; k < 100 && l.a.dce.state() != State::kFax; ++k) l.run(0.1);
+  EXPECT_EQ(l.a.heard(), "\r\n+FCO\r\n\r\n+FCI:\"5551234\"\r\n\r\n+FIS:1,3,0,2,0,0,0,0\r\n\r\nOK\r\n");
+  EXPECT_EQ(l.after(l.a, "AT+FRH=3\r", 0.1), "\r\nERROR\r\n") << "of class 1";
+  l.a.say("AT+FDT\r");
+  l.run(8);
+  EXPECT_EQ(l.a.heard(), "\r\n+FCS:1,3,0,2,0,0,0,0\r\n\r\nCONNECT\r\n");
+  EXPECT_EQ(l.b.heard(), "\r\n+FCO\r\n\r\n+FTI:\"5551234\"\r\n\r\n+FCS:1,3,0,2,0,0,0,0\r\n\r\nOK\r\n");
+  l.b.say("AT+FDR\r");
+  const std::string page = coded_page();
+  l.a.say(page + "\x10.");
+  l.run(6);
+  const std::string got = l.b.heard();
+  EXPECT_TRUE(got.starts_with("\r\nCONNECT\r\n"));
+  EXPECT_NE(got.find(page), std::string::npos);
+  EXPECT_TRUE(got.ends_with(kEnd + "\r\n+FPS:1\r\n\r\n+FET:2\r\n\r\nOK\r\n")) << got;
+  EXPECT_EQ(l.after(l.b, "AT+FPS=1\r", 0.05), "\r\nOK\r\n");
+  l.b.say("AT+FDR\r");
+  l.run(5);
+  EXPECT_EQ(l.a.heard(), "\r\n+FHS:00\r\n\r\nOK\r\n");
+  EXPECT_EQ(l.b.heard(), "\r\n+FHS:00\r\n\r\nOK\r\n");
+  EXPECT_EQ(l.a.dce.state(), State::kOnHook);
+  EXPECT_EQ(l.b.dce.state(), State::kOnHook);
+}
+
+TEST(DceFax, Class2EndsASessionByFkAndItsServiceIsNamed) {
+  Line l;
+  EXPECT_EQ(l.after(l.a, "AT+FCLASS=?\r", 0.1), "\r\n0,1,2.0\r\n\r\nOK\r\n");
+  EXPECT_EQ(l.after(l.a, "AT+FCLASS=2\r", 0.1), "\r\nERROR\r\n") << "class 2 is another one";
+  EXPECT_EQ(l.after(l.a, "AT+FCLASS=2.0\r", 0.1), "\r\nOK\r\n");
+  EXPECT_EQ(l.after(l.a, "AT+FCLASS?\r", 0.1), "\r\n2.0\r\n\r\nOK\r\n");
+  EXPECT_EQ(l.after(l.a, "AT+FK\r", 0.1), "\r\nERROR\r\n") << "no session";
+  l.b.say("AT+FCLASS=2.0\r");
+  l.a.say("ATDT5\r");
+  l.run(1.5);
+  l.b.say("ATA\r");
+  for (int k = 0; k < 100 && l.a.dce.state() != State::kFax; ++k) l.run(0.1);
+  l.a.heard();
+  l.a.say("AT+FK\r");
+  l.run(3);
+  EXPECT_EQ(l.a.heard(), "\r\n+FHS:02\r\n\r\nOK\r\n");
+  EXPECT_EQ(l.a.dce.state(), State::kOnHook);
+}
+
 }  // namespace
 }  // namespace offhook::modem

@@ -89,6 +89,7 @@ const std::vector<Step> kSteps = {
     {State::kAskingLoop, Event::kDtrOff, State::kOnHook, ""},
     {State::kConnecting, Event::kFaxCaller, State::kConnecting, "FAX"},
     {State::kConnecting, Event::kFaxConnected, State::kFaxData, "CONNECT"},
+    {State::kConnecting, Event::kFaxOver, State::kOnHook, "+FHS:11OK"},
     {State::kFaxData, Event::kFaxDone, State::kFax, "OK"},
     {State::kFaxData, Event::kFailed, State::kOnHook, "NO CARRIER"},
     {State::kFaxData, Event::kDtrOff, State::kOnHook, ""},
@@ -128,7 +129,8 @@ TEST(Dce, NoRowOfTheTableIsUntested) {
     EXPECT_TRUE(rows.insert({t.state, t.event}).second) << "two rows for one event";
     EXPECT_TRUE(std::any_of(kSteps.begin(), kSteps.end(),
                             [&t](const Step& s) { return s.state == t.state && s.event == t.event; }) ||
-                t.event == Event::kDigitsOut)  // DceDial has it
+                t.event == Event::kDigitsOut ||                              // DceDial has it
+                (t.state == State::kFaxData && t.event == Event::kFaxOver))  // DceFax has it
         << int(t.state) << " " << int(t.event);
   }
 }

@@ -277,6 +277,12 @@ struct Desk {
         return say("AT+FTH=3\r");
       case Event::kFaxDone:
         return say("\x10\x03");
+      case Event::kFaxOver:
+        say("x");
+        say("AT+FCLASS=2.0\r");
+        say("ATA\r");
+        work(45);  // T1 of T.30 and the last DIS
+        break;
       case Event::kDtrOff:
         leave();
         break;
