@@ -58,6 +58,22 @@ def snr(db):
     return {"loss_db": loss, "noise_dbm0": SENT_DBM0 - loss - db}
 
 
+def hum_cells():
+    quiet = {"codec": "mu-law", "loss_db": 20}
+    return [
+        *(cell(f"hum {level} dBm0 at {hz} Hz, loss 20 dB, mu-law", **quiet, hum_dbm0=level, hum_hz=hz)
+          for level in (-32, -26, -20) for hz in (50, 60)),
+        cell("hum -18 dBm0 at 50 Hz, mu-law", codec="mu-law", hum_dbm0=-18),
+        *(cell(f"hum -26 dBm0 at 50 Hz, SNR {db} dB", **snr(db), hum_dbm0=-26) for db in (22, 20, 18)),
+    ]
+
+
+def slow_cells():
+    """V.22bis, whose channel of 600 Hz has 8.2 dB less noise than the row states."""
+    return [cell(f"V.22bis, SNR {db} dB", modem="v22bis", far={"automode": 0}, file_bytes=2000, **snr(db))
+            for db in (20, 16, 15, 14, 13, 12, 10)]
+
+
 def cells():
     in_data = {"file_bytes": 60000}  # 15 s at 33,600 bit/s, from about 12 s on
     two_wires = {"near_echo_db": 12, "far_echo_db": 30, "codec": "mu-law"}
@@ -111,7 +127,7 @@ def cells():
         trunk_cell("packets of 20 ms, one of 500 lost", packet_ms=20, packet_loss=0.002),
         trunk_cell("packets, jumps of 20 ms every 20 s", packet_ms=20, jump_every_s=20),
     ]
-    return found + [cell(f"SNR {db} dB", **snr(db)) for db in range(40, 12, -2)]
+    return found + [cell(f"SNR {db} dB", **snr(db)) for db in range(40, 12, -2)] + hum_cells() + slow_cells()
 
 
 def say(text):
