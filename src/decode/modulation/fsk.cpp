@@ -47,6 +47,8 @@ constexpr double kGapS = 0.15;
 constexpr double kLeastS = 0.5;
 constexpr int kLeastChanges = 20;
 constexpr double kLeastMatch = 0.6;
+constexpr double kMostOffHz = 60;      // half of what V.23 and Bell 202 are apart, and a recorder's clock 0.5 % off
+constexpr double kMostOffRate = 0.05;  // of the bit rate: a tape is 1 % off, and filters move changes a little
 constexpr double kLeastPower = 25;
 
 constexpr std::size_t kFft = 8192;
@@ -130,8 +132,8 @@ bool is_fsk(const Tuner& t, std::size_t from, std::size_t to) {
 class Bits {
  public:
   /// @param one  the sign that the deviation of a one has
-  Bits(std::size_t from, double bit_samples, int one)
-      : from_(from), next_(from), bit_samples_(bit_samples), one_(one) {}
+  Bits(std::size_t from, double bit_samples, int one, double half_shift_hz)
+      : from_(from), next_(from), bit_samples_(bit_samples), one_(one), half_shift_hz_(half_shift_hz) {}
 
   std::size_t next() const { return next_; }  ///< the first sample that has not been read
   void read_to(const Tuner& t, std::size_t end) {
@@ -144,11 +146,13 @@ class Bits {
       const float a = std::exchange(before_, b);
       if (next_ == from_) continue;
       power_ += t.power(next_);
-      if (next_ > from_ + 1 && std::abs(b - a) < kResting) distance_.push_back(std::abs(b));
+      if (next_ > from_ + 1 && std::abs(b - a) < kResting) distance_.push_back(b);
       if ((a > 0) == (b > 0)) continue;
       const double at = static_cast<double>(next_ - 1) + a / (a - b);
       // A character that ends in ones may be followed by a pause of any length.
-      if (last_ >= 0 && at - last_ < 9.5 * bit_samples_) {
+      const bool goes_on = last_ >= 0 && at - last_ < 9.5 * bit_samples_;
+      follow(at, goes_on);
+      if (goes_on) {
         for (std::size_t k = 0; k < grids_.size(); ++k)
           grids_[k] += std::polar(1.0, 2 * kPi * (at - last_) / bit_samples_ / static_cast<double>(k + 1));
         ++changes_;
@@ -164,16 +168,54 @@ class Bits {
     f.changes = changes_;
     f.amplitude = std::sqrt(power_ / static_cast<double>(std::max<std::size_t>(1, next_ - from_)));
     f.step_match = changes_ > 0 ? std::abs(grids_[0]) / changes_ : 0;
-    if (!distance_.empty()) {
-      const auto middle = distance_.begin() + static_cast<std::ptrdiff_t>(distance_.size() / 2);
-      std::nth_element(distance_.begin(), middle, distance_.end());
-      f.shift_error = std::abs(static_cast<double>(*middle) - 1);
-    }
-    return changes_ >= kLeastChanges && f.step_match > kLeastMatch && grids_[0].real() > 0 && !is_slower() &&
-           both_reached();
+    if (!distance_.empty()) f.shift_error = std::abs(middle_of(distance_.begin(), distance_.end()) - 1);
+    const bool data = changes_ >= kLeastChanges && f.step_match > kLeastMatch && grids_[0].real() > 0 && !is_slower() &&
+                      both_reached();
+    f.nominal = data && fits_frequencies() && has_bit_rate();
+    return data;
   }
 
  private:
+  // Adds the distance of a change from the one kApart changes before, without a long pause in between.
+  void follow(double at, bool goes_on) {
+    if (!goes_on) recent_.clear();
+    recent_.push_back(at);
+    if (recent_.size() <= kApart) return;
+    apart_.push_back(static_cast<float>((at - recent_.front()) / bit_samples_));
+    recent_.erase(recent_.begin());
+  }
+
+  // Whether no other bit rate fits the changes better. Those some changes apart show the rate: the filter moves a
+  // change by up to a tenth of a bit, depending on its neighbours.
+  bool has_bit_rate() const {
+    constexpr int kMostPercent = 20;
+    double best = 0, most = -1;
+    for (int percent = -kMostPercent; percent <= kMostPercent; ++percent) {
+      const double rate = 1 + percent / 100.0;
+      Cd sum;
+      for (const float bits : apart_) sum += std::polar(1.0, 2 * kPi * rate * static_cast<double>(bits));
+      if (std::abs(sum) > most) most = std::abs(sum), best = rate;
+    }
+    return apart_.empty() || std::abs(best - 1) <= kMostOffRate;
+  }
+
+  using Distance = std::vector<float>::iterator;
+  // The median distance from the middle.
+  static double middle_of(Distance from, Distance to) {
+    const auto middle = from + (to - from) / 2;
+    std::nth_element(from, middle, to, [](float a, float b) { return std::abs(a) < std::abs(b); });
+    return std::abs(*middle);
+  }
+
+  // Whether each frequency, where it rests, is the nominal one.
+  bool fits_frequencies() {
+    const auto sides = std::partition(distance_.begin(), distance_.end(), [](float b) { return b > 0; });
+    const auto fits = [&](Distance from, Distance to) {
+      return to - from < kLeastChanges || std::abs(middle_of(from, to) - 1) * half_shift_hz_ < kMostOffHz;
+    };
+    return fits(distance_.begin(), sides) && fits(sides, distance_.end());
+  }
+
   // Whether the changes lie on a grid of two bits, or more, as well: a modem of a half, a third ... of the bit rate.
   bool is_slower() const {
     constexpr double kSame = 0.8;
@@ -196,7 +238,11 @@ class Bits {
   std::array<Cd, kSlower> grids_{};  // of one bit, two ...
   int one_;
   std::vector<bool> ones_;
+  double half_shift_hz_;
   std::vector<float> distance_;  // from the middle, while the frequency is constant
+  static constexpr std::size_t kApart = 4;
+  std::vector<double> recent_;  // changes, samples
+  std::vector<float> apart_;    // bits between changes that are kApart apart
 };
 
 // The search in one band of a channel.
@@ -227,7 +273,8 @@ class BandSearch {
     if (is_fsk(tuned_, at_, at_ + block_)) {
       if (since_ < 0) {
         since_ = seconds(at_);
-        bits_.emplace(at_, kRateHz / baud_, spec_of(band_).freq_one > spec_of(band_).freq_zero ? 1 : -1);
+        const int shift = spec_of(band_).freq_one - spec_of(band_).freq_zero;
+        bits_.emplace(at_, kRateHz / baud_, shift > 0 ? 1 : -1, std::abs(shift) / 2.0);
       }
       last_ = seconds(at_ + block_);
       bits_->read_to(tuned_, at_ + block_);
@@ -333,9 +380,10 @@ std::vector<FskHeard> find_fsk(const Recording& r) {
       if (both < 0.5 * (f.t1 - f.t0)) return false;
       if (o.channel != f.channel)
         return o.modulation == f.modulation && o.calling == f.calling && o.amplitude > 2 * f.amplitude;
-      return o.modulation != f.modulation && o.calling == f.calling && fits_better(o, f);
+      return o.modulation != f.modulation && o.calling == f.calling && o.nominal && fits_better(o, f);
     });
   });
+  std::erase_if(all, [](const FskHeard& f) { return !f.nominal; });
   for (FskHeard& f : all) find_rival(heard, f);
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.t0 < b.t0; });
   return all;

@@ -23,6 +23,7 @@ struct FskHeard {
   double step_match = 0;        ///< 0 to 1: how well its changes lie on a grid of bits
   double shift_error = 0;       ///< difference of the measured shift from the nominal one, relative
   int changes = 0;              ///< of the frequency
+  bool nominal = false;         ///< frequencies and bit rate are the modulation's; else it may only be a rival
   const char* rival = nullptr;  ///< another modulation whose band these bits were also found in; null: none
   double rival_bits = 0;        ///< bits_of() that reading
   StartStopText text{};

@@ -95,6 +95,13 @@ Bits characters(int n, double baud, unsigned seed) {
   }
   return bits;
 }
+// Bits by chance.
+Bits random_bits(int n, unsigned seed) {
+  std::mt19937 random(seed);
+  Bits bits;
+  for (int k = 0; k < n; ++k) bits.push_back(static_cast<int>(random() & 1));
+  return bits;
+}
 Bits flags(int n) {
   Bits bits;
   for (int k = 0; k < n; ++k) bits.insert(bits.end(), {0, 1, 1, 1, 1, 1, 1, 0});
@@ -308,6 +315,37 @@ TEST(DecodeVerdict, SlowerBitsOnTheSameTwoFrequenciesAreAnotherModem) {
 }
 
 // Half-duplex: nothing tells which station sends. 1200 and 2200 Hz are not 1300 and 2100 Hz.
+TEST(DecodeVerdict, OtherBitRatesAndFrequenciesAreAnotherModem) {
+  const struct {
+    double mark_hz, space_hz, baud;
+  } kOthers[] = {{1300, 2100, 1100}, {1300, 2100, 1300}, {1000, 2400, 1200}, {2400, 1200, 1200}, {1650, 1850, 270}};
+  for (const auto& row : kOthers) {
+    const Bits bits = random_bits(static_cast<int>(6 * row.baud), 3);
+    const Verdict v = verdict_of({silence(0.5) + keyed(bits, row.mark_hz, row.space_hz, row.baud) + silence(0.5)});
+    EXPECT_NE(v.weight.kind, EvidenceKind::kTwoTones) << v.technology << " " << row.mark_hz << " " << row.baud;
+  }
+}
+
+// A tape or a player 1 % too fast or too slow.
+TEST(DecodeVerdict, ARecorderMayBeOnePercentOff) {
+  const struct {
+    double mark_hz, space_hz, baud;
+    const char* name;
+  } kModems[] = {{980, 1180, 300, "V.21"},
+                 {1270, 1070, 300, "Bell 103"},
+                 {1300, 2100, 1200, "V.23"},
+                 {390, 450, 75, "V.23"},
+                 {1200, 2200, 1200, "Bell 202"}};
+  for (const auto& row : kModems) {
+    for (const double speed : {0.99, 1.01}) {
+      const Bits bits = characters(static_cast<int>(row.baud / 2), row.baud, 5);
+      const Sound x = keyed(bits, speed * row.mark_hz, speed * row.space_hz, speed * row.baud);
+      const Verdict v = verdict_of({mixed(silence(0.5) + x + silence(0.5), noise(1 + seconds(x.size()), 200, 8))});
+      EXPECT_EQ(v.technology, row.name) << speed;
+    }
+  }
+}
+
 TEST(DecodeVerdict, Bell202IsNoV23) {
   const Sound x = silence(1) + keyed(characters(400, 1200, 7), 1200, 2200, 1200) + silence(0.5);
   for (const double noise_rms : {1, 200}) {
@@ -369,8 +407,6 @@ TEST(DecodeVerdict, CarriersWithoutShapingAreNotV34) {
   EXPECT_EQ(v.technology.find("another signal of 3"), std::string::npos) << v.technology;
 }
 
-// Characters of 10.5 bits at 1200 bit/s on two tones 600 Hz apart: the spectrum is like itself at every multiple of 114
-// characters/s, which is no symbol rate.
 TEST(DecodeVerdict, ARateOfCharactersIsNoSymbolRate) {
   std::mt19937 random(9);
   Bits halves;
