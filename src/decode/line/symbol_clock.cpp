@@ -53,7 +53,8 @@ std::pair<std::size_t, std::size_t> steady(std::span<const float> x) {
   return {best_from * block, (best_from + best) * block};
 }
 
-bool is_broad(std::span<const float> x) {
+// The mean power spectrum.
+std::vector<double> mean_spectrum(std::span<const float> x) {
   const Fft fft(kSpectrum);
   std::vector<oh_complex> z(kSpectrum);
   std::vector<double> power(kSpectrum / 2);
@@ -63,12 +64,36 @@ bool is_broad(std::span<const float> x) {
     fft.forward(z);
     for (std::size_t k = 0; k < power.size(); ++k) power[k] += z[k].re * z[k].re + z[k].im * z[k].im;
   }
+  return power;
+}
+
+bool is_broad(std::span<const float> x) {
+  const std::vector<double> power = mean_spectrum(x);
   const auto bin = [](double hz) { return static_cast<long>(hz * kSpectrum / kRateHz); };
   const auto from = power.begin() + bin(600), to = power.begin() + bin(3000);
   // A loud tone below the band leaves noise there, which is broad and proves nothing.
   const double most = *std::max_element(power.begin() + bin(kToneHz), power.begin() + bin(kHighestHz));
   return static_cast<double>(std::count_if(from, to, [&](double p) { return p > 0.01 * most; })) >
          kLeastBroad * static_cast<double>(to - from);
+}
+
+// The least symbol rate that a signal may have, Hz: half the width of its widest band. At half of the power, and
+// without a gap, symbols fill their symbol rate. What changes a broad signal more slowly is amplitude modulation, or
+// comes from a conversion of the sample rate.
+double least_rate(std::span<const float> x) {
+  constexpr double kOfMost = 0.25, kBinHz = static_cast<double>(kRateHz) / kSpectrum;
+  constexpr long kReach = 4;  // bins: tones, such as hum, are less than half of those around
+  const std::vector<double> power = mean_spectrum(x);
+  std::vector<double> smooth;
+  for (auto k = static_cast<long>(kLowestHz / kBinHz); k < static_cast<long>(kHighestHz / kBinHz); ++k)
+    smooth.push_back(median({power.begin() + k - kReach, power.begin() + k + kReach + 1}));
+  const double least = kOfMost * *std::max_element(smooth.begin(), smooth.end());
+  std::size_t widest = 0, width = 0;
+  for (const double p : smooth) {
+    width = p > least ? width + 1 : 0;
+    widest = std::max(widest, width);
+  }
+  return std::max(kLowestLineHz, static_cast<double>(widest) * kBinHz / 2);
 }
 
 // The steady stretch of x, or nothing if it is short or no signal fills the band.
@@ -115,7 +140,7 @@ struct EnvelopeLine {
 double power_of(oh_complex z) {
   return static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
 }
-EnvelopeLine strongest_line(const Fft& fft, std::vector<oh_complex> x, double bin_hz) {
+EnvelopeLine strongest_line(const Fft& fft, std::vector<oh_complex> x, double bin_hz, double least_hz) {
   const auto bin = [&](double hz) { return static_cast<std::size_t>(hz / bin_hz); };
   double power = 0, squares = 0;
   for (std::size_t k = 0; k < x.size(); ++k) {
@@ -130,7 +155,7 @@ EnvelopeLine strongest_line(const Fft& fft, std::vector<oh_complex> x, double bi
   fft.forward(x);
   const double scale = x[0].re > 0 ? power / x[0].re : 0;  // the scale of the inverse transform
   EnvelopeLine line;
-  for (std::size_t k = bin(kLowestLineHz); k < bin(kHighestHz - kLowestHz); ++k) {
+  for (std::size_t k = bin(least_hz); k < bin(kHighestHz - kLowestHz); ++k) {
     const double here = power_of(x[k]) * scale * scale;
     if (here > line.power) line = {.apart = k, .power = here, .over = by_chance > 0 ? here / by_chance : 0};
   }
@@ -171,7 +196,7 @@ struct Distances {
   std::vector<double> hz;    // distinct ones, the least first
   std::vector<double> over;  // by how much, in standard deviations of chance
 };
-Distances all_distances(std::span<const float> x) {
+Distances all_distances(std::span<const float> x, double least_hz) {
   constexpr std::size_t kMostBlock = 32768, kLeastBlock = 16384;  // 4 s and 2 s
   constexpr double kPieceHz = 25;
   constexpr double kLeastOver = 10;    // of 15,000 distances in noise none has it
@@ -183,7 +208,7 @@ Distances all_distances(std::span<const float> x) {
   const double bin_hz = static_cast<double>(kRateHz) / static_cast<double>(block);
   const auto kPiece = static_cast<std::size_t>(kPieceHz / bin_hz);
   const auto first = static_cast<std::size_t>(kLowestHz / bin_hz), last = static_cast<std::size_t>(kHighestHz / bin_hz);
-  const auto nearest = static_cast<std::size_t>(kLowestLineHz / bin_hz);
+  const auto nearest = static_cast<std::size_t>(least_hz / bin_hz);
   // Bins of equal power, so that a sum over a piece is a mean of turns.
   std::vector<Cf> unit(last);
   for (std::size_t k = first; k < last; ++k) {
@@ -214,9 +239,9 @@ Distances all_distances(std::span<const float> x) {
 
 // Whether there are other distances than `rate`, except far weaker ones. @return the symbol rate of which all are
 // multiples, or 0 if they have none, as with a scrambler of a short period; nothing: `rate` is the only one
-std::optional<int> other_rate(std::span<const float> x, double rate) {
+std::optional<int> other_rate(std::span<const float> x, double rate, double least_hz) {
   constexpr double kFarWeaker = 0.2, kNearHz = 2;
-  const Distances all = all_distances(x);
+  const Distances all = all_distances(x, least_hz);
   double own = 0, other = 0;
   for (std::size_t k = 0; k < all.hz.size(); ++k) {
     double& most = std::abs(all.hz[k] - rate) < kNearHz ? own : other;
@@ -320,17 +345,18 @@ std::optional<SymbolClock> find_symbol_clock(std::span<const float> x) {
     best_apart = apart;
     best_power = power;
   }
-  const EnvelopeLine line = strongest_line(fft, spectrum, bin_hz);
+  const double least_hz = least_rate(part);
+  const EnvelopeLine line = strongest_line(fft, spectrum, bin_hz, least_hz);
   const bool near_best = best && std::abs(static_cast<double>(line.apart) - static_cast<double>(best_apart)) < 3;
   if (!near_best && line.power > kDominance * best_power && line.over >= kLeastOtherLine) {
     const double rate = roundest(line.middle * bin_hz, line.width * bin_hz);
-    if (const std::optional<int> other = other_rate(part, rate); other && *other > 0)
+    if (const std::optional<int> other = other_rate(part, rate, least_hz); other && *other > 0)
       return SymbolClock{0, *other, 0, 0, seconds(from), seconds(to), 10 * std::log10(line.over)};
     return SymbolClock{0,           static_cast<int>(std::lround(rate)), 0, 0, seconds(from),
                        seconds(to), 10 * std::log10(line.over)};
   }
   if (!best) return best;
-  if (const std::optional<int> other = other_rate(part, best_rate)) {
+  if (const std::optional<int> other = other_rate(part, best_rate, least_hz)) {
     // A separate line is a symbol clock that is independent of others, but its signal is unknown.
     best->symbol_rate = *other > 0 || !near_best ? *other : best->symbol_rate;
     best->clock_ppm = best->carrier_hz = 0;

@@ -407,6 +407,30 @@ TEST(DecodeVerdict, CarriersWithoutShapingAreNotV34) {
   EXPECT_EQ(v.technology.find("another signal of 3"), std::string::npos) << v.technology;
 }
 
+// Characters of 10.5 bits at 1200 bit/s on two tones 600 Hz apart: the spectrum is like itself at every multiple of 114
+// characters/s, which is no symbol rate.
+TEST(DecodeVerdict, NoiseThatPulsatesHasNoSymbolRate) {
+  for (const double hz : {80.0, 100.0, 300.0, 600.0}) {
+    Sound x = noise(8, 3000, 5);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] *= static_cast<float>(1 + 0.8 * std::sin(kTurn * hz * seconds(i)));
+    const Verdict v = verdict_of({x});
+    EXPECT_EQ(v.weight.kind, EvidenceKind::kNone) << v.technology << " at " << hz;
+  }
+}
+
+// A player without a filter, 1 % too fast: its interpolation repeats every 100 samples.
+TEST(DecodeVerdict, InterpolationHasNoSymbolRate) {
+  const Sound sent = psk(1200, 1800, 1, 0, 8);
+  Sound x;
+  for (double at = 0; at + 1 < static_cast<double>(sent.size()); at += 1.01) {
+    const auto i = static_cast<std::size_t>(at);
+    const auto share = static_cast<float>(at - static_cast<double>(i));
+    x.push_back(sent[i] * (1 - share) + sent[i + 1] * share);
+  }
+  const Verdict v = verdict_of({x});
+  EXPECT_EQ(v.technology, "another signal of 1212 symbols/s");
+}
+
 TEST(DecodeVerdict, ARateOfCharactersIsNoSymbolRate) {
   std::mt19937 random(9);
   Bits halves;
