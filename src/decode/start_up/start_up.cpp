@@ -2,8 +2,10 @@
 #include "src/decode/start_up/start_up.h"
 
 #include <algorithm>
+#include <span>
 
 #include "dsp/v34/phase2/tones.h"
+#include "src/decode/line/spectrum.h"
 #include "src/decode/start_up/echoes.h"
 
 namespace offhook::decode {
@@ -81,6 +83,23 @@ bool may_have_hold(const StartUp& s) {
   return !s.info.empty() && (any_info0(1) || !any_info0(0));
 }
 
+// Whether an INFO sequence is in other data: its sender's tone A or B neither ends where it begins, nor begins where it
+// ends. In hours of data, one sequence has a good check sequence by chance.
+bool is_in_other_data(const Recording& r, const InfoHeard& info) {
+  constexpr double kBesideS = 0.2, kCloseS = 0.04;
+  const std::span<const float> x = r.samples(static_cast<std::size_t>(info.channel));
+  const auto tones = [&](double from_s, double to_s) {
+    const auto sample = [&](double t) {
+      return std::min(x.size(), static_cast<std::size_t>(std::max(0.0, t) * kRateHz));
+    };
+    return find_tone_stretches(x.subspan(sample(from_s), sample(to_s) - sample(from_s)), info.carrier_hz);
+  };
+  const double from = std::max(0.0, info.t0 - kBesideS);
+  const auto before = tones(from, info.t0), after = tones(info.t1, info.t1 + kBesideS);
+  return (before.empty() || from + before.back().second < info.t0 - kCloseS) &&
+         (after.empty() || after.front().first > kCloseS);
+}
+
 // Phase 1, which INFO sequences end: only the samples before them are searched.
 void listen_phase1(Recording& r, StartUp& s) {
   constexpr double kAfterS = 1;  // a detector may name a signal only when it is over
@@ -99,6 +118,11 @@ StartUp listen_start_up(Recording& r) {
   StartUp s;
   s.info = find_infos(r);
   listen_phase1(r, s);
+  const bool alone = s.info.size() == 1 && s.v8.cm.empty() && s.v8.jm.empty() && s.v8bis.empty();
+  if (alone && is_in_other_data(r, s.info.front())) {
+    s = {};
+    listen_phase1(r, s);
+  }
   if (may_have_hold(s)) s.hold = find_hold(r);
   if (!s.info.empty()) forget_what_phase2_rules_out(s);
   assign_roles(r, s);

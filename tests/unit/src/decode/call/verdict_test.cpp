@@ -270,6 +270,29 @@ TEST(DecodeVerdict, CngAloneIsAFaxMachineThatCalls) {
   EXPECT_EQ(v.evidence[0].substr(0, 10), "CNG at 0.5");
 }
 
+// Half turns at 600 bit/s, each one a turn.
+Sound dpsk(const Bits& bits, double hz) {
+  Sound x = tone(hz, static_cast<double>(bits.size()) / 600);
+  float sign = 1;
+  for (std::size_t i = 0, bit = 0; i < x.size(); ++i) {
+    for (; bit <= static_cast<std::size_t>(seconds(i) * 600); ++bit) sign = bits[bit] != 0 ? -sign : sign;
+    x[i] *= sign;
+  }
+  return x;
+}
+
+TEST(DecodeVerdict, AnInfoSequenceByChanceInOtherDataIsNoV34) {
+  std::uint8_t sent[v34::Info0::kBits];
+  v34::encode(v34::Info0{}, sent);
+  const Bits info0(sent, sent + v34::Info0::kBits);
+  const Bits before = random_bits(2000, 1), after = random_bits(2000, 2);
+  const auto data = decode_samples({{full_scale(dpsk(before + info0 + after, 1200))}, kRateHz, "data"});
+  EXPECT_TRUE(data->start_up.info.empty());
+  EXPECT_NE(verdict_of(*data).technology, "V.34");
+  const Sound phase2 = silence(1) + dpsk(info0, 1200) + tone(1200, 0.3) + silence(1);
+  EXPECT_EQ(verdict_of({phase2}).technology, "V.34");
+}
+
 TEST(DecodeVerdict, ADirectionWithoutFramesSaysHowFarV42Came) {
   Verdict::Direction d{.name = "upstream"};
   EXPECT_EQ(describe_frames(d), "no frames");
