@@ -15,7 +15,8 @@ namespace {
 // T.30 5.3.4 and 5.3.5, bit 0 first: the address, and the control field of a frame that is not or is the last.
 constexpr int kControl = 0x03, kFinal = 0x10;
 constexpr const char* kUnknown = "???";
-constexpr std::uint32_t kPreambleFlags = 24;  // of 1 s, 37 flags
+constexpr std::uint32_t kPreambleFlags = 24;                             // of 1 s, 37 flags
+constexpr double kLeastPeriodS = 0.85 * 3.5, kMostPeriodS = 1.15 * 3.5;  // 0.5 s and 3 s of silence, each +- 15 %
 
 std::vector<CallingTone> find_cng(std::span<const float> voice, int channel) {
   constexpr int kHz = 1100;
@@ -24,6 +25,12 @@ std::vector<CallingTone> find_cng(std::span<const float> voice, int channel) {
   for (const auto& [t0, t1] : find_tone_stretches(voice, kHz)) {
     if (t1 - t0 > kShortest && t1 - t0 < kLongest) all.push_back({channel, t0, t1});
   }
+  // A tone that is repeated sooner is another signal.
+  const std::vector<CallingTone> tones = all;
+  std::erase_if(all, [&](const CallingTone& x) {
+    return std::any_of(tones.begin(), tones.end(),
+                       [&](const CallingTone& o) { return o.t0 != x.t0 && std::abs(o.t0 - x.t0) < kLeastPeriodS; });
+  });
   return all;
 }
 
@@ -79,10 +86,9 @@ void add_t38(const Recording& r, FaxHeard& heard) {
 }  // namespace
 
 bool FaxHeard::cng_repeats() const {
-  constexpr double kLeastS = 0.85 * 3.5, kMostS = 1.15 * 3.5;  // 0.5 s and 3 s of silence, each +- 15 %
   for (const CallingTone& a : cng) {
     for (const CallingTone& b : cng) {
-      if (a.channel == b.channel && b.t0 - a.t0 > kLeastS && b.t0 - a.t0 < kMostS) return true;
+      if (a.channel == b.channel && b.t0 - a.t0 > kLeastPeriodS && b.t0 - a.t0 < kMostPeriodS) return true;
     }
   }
   return false;

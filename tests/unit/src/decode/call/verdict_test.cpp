@@ -270,6 +270,15 @@ TEST(DecodeVerdict, CngAloneIsAFaxMachineThatCalls) {
   EXPECT_EQ(v.evidence[0].substr(0, 10), "CNG at 0.5");
 }
 
+TEST(DecodeVerdict, CngIsRepeatedAfterThreeSeconds) {
+  for (const double pause_s : {0.5, 1.0, 2.0}) {
+    Sound x = silence(0.5);
+    for (int k = 0; k < 6; ++k) x = x + tone(1100, 0.5) + silence(pause_s);
+    const Verdict v = verdict_of({x});
+    EXPECT_EQ(v.technology, "no modem found") << pause_s;
+  }
+}
+
 // Half turns at 600 bit/s, each one a turn.
 Sound dpsk(const Bits& bits, double hz) {
   Sound x = tone(hz, static_cast<double>(bits.size()) / 600);
