@@ -664,7 +664,7 @@ void judge_start_up(const Call& call, Verdict& v) {
     v.evidence.emplace_back(more ? "an answer tone; the signal after it was not decoded" : "an answer tone only");
     for (const SymbolClock& c : call.symbol_clocks) v.evidence.push_back(words(c));
     double tone_s = 0;
-    for (const AnswerToneHeard& tone : s.answer_tones) tone_s += tone.t1 - tone.t0;
+    for (const AnswerToneHeard& tone : s.answer_tones) tone_s = std::max(tone_s, tone.steady_s);
     v.scores.add(EvidenceKind::kTone, tone_s, {v.technology});
     v.scores.add(EvidenceKind::kTone, 0,
                  {s.answer_tones.front().kind == AnswerToneHeard::Kind::kAns ? "ANSam" : "ANS"});

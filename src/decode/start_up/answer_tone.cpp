@@ -111,6 +111,29 @@ std::size_t change_of(const std::vector<double>& depth, bool* modulated_after) {
   return best;
 }
 
+// Keeps the reversals in the rhythm of V.25 and V.8; a reversal that the detector missed may be between two of them.
+// Noise, or the next note of music, also reverses the phase: what is without it is the steady part.
+void keep_rhythm(AnswerToneHeard& a) {
+  constexpr double kPeriodS = 0.45, kOffS = 0.025;  // V.8 7.2: 450 +- 25 ms
+  constexpr int kMostPeriods = 3;
+  const std::vector<double> all = a.reversals;
+  const auto in_rhythm = [&](double t) {
+    return std::any_of(all.begin(), all.end(), [&](double o) {
+      const double periods = std::round(std::abs(o - t) / kPeriodS);
+      return periods >= 1 && periods <= kMostPeriods && std::abs(std::abs(o - t) - periods * kPeriodS) < kOffS;
+    });
+  };
+  const bool may_be_alone = a.t1 - a.t0 < 2 * (kPeriodS + kOffS);
+  double since = a.t0;
+  for (const double t : all) {
+    if (may_be_alone || in_rhythm(t)) continue;
+    a.steady_s = std::max(a.steady_s, t - since);
+    since = t;
+  }
+  a.steady_s = std::max(a.steady_s, a.t1 - since);
+  std::erase_if(a.reversals, [&](double t) { return !may_be_alone && !in_rhythm(t); });
+}
+
 // One tone, or two if the modulation changes.
 std::vector<AnswerToneHeard> parts_of(std::span<const float> x, const AnswerToneHeard& whole, bool v92) {
   const Track track = track_of(x, whole.t0, whole.t1);
@@ -157,7 +180,10 @@ std::vector<AnswerToneHeard> find_answer_tones(const Recording& r, bool v92) {
         now.t1 = t;
         now.channel = static_cast<int>(c);
         now.amplitude = amplitude / n;
-        for (AnswerToneHeard& a : parts_of(x, now, v92)) found.push_back(std::move(a));
+        for (AnswerToneHeard& a : parts_of(x, now, v92)) {
+          keep_rhythm(a);
+          found.push_back(std::move(a));
+        }
       }
       now = {};
       begun = false;

@@ -14,8 +14,9 @@ struct AnswerToneHeard {
   double t0 = 0, t1 = 0;
   double amplitude = 0;
   double frequency_hz = 0;
-  double depth = 0;  ///< of the 15 Hz modulation
-  std::vector<double> reversals;
+  double depth = 0;               ///< of the 15 Hz modulation
+  std::vector<double> reversals;  ///< those that are 450 ms apart
+  double steady_s = 0;            ///< the longest part without another change of phase, as each note of music has
   enum class Kind : std::uint8_t { kAns, kAnsam, kAnspcm } kind = Kind::kAns;
   const char* name() const;  ///< "ANS", "ANSam", "ANSpcm"
 };

@@ -279,6 +279,29 @@ TEST(DecodeVerdict, CngIsRepeatedAfterThreeSeconds) {
   }
 }
 
+TEST(DecodeVerdict, AToneThatIsReversedWithoutRhythmIsNoCertainAnswerTone) {
+  Sound x = silence(0.5);  // such as the notes of a melody
+  float sign = 1;
+  for (const double s : {0.7, 0.53, 0.61, 0.68, 0.57, 0.64, 0.59}) {
+    Sound note = tone(2100, s);  // whole periods
+    for (float& v : note) v *= sign;
+    sign = -sign;
+    x = x + note;
+  }
+  const auto call = decode_samples({{full_scale(x + silence(0.5))}, kRateHz, "notes"});
+  for (const AnswerToneHeard& a : call->start_up.answer_tones) EXPECT_TRUE(a.reversals.empty());
+  EXPECT_LE(verdict_of(*call).weight.probability, kUnknownProbability);
+}
+
+TEST(DecodeVerdict, ReversalsEvery450MsAreThoseOfAnAnswerTone) {
+  const auto call =
+      decode_samples({{full_scale(silence(0.5) + answer_tone(2100, 3, false) + silence(0.5))}, kRateHz, "ANS"});
+  ASSERT_EQ(call->start_up.answer_tones.size(), 1u);
+  EXPECT_EQ(call->start_up.answer_tones[0].reversals.size(), 6u);
+  EXPECT_NEAR(call->start_up.answer_tones[0].steady_s, 3, 0.1);
+  EXPECT_GE(verdict_of(*call).weight.probability, 0.95);
+}
+
 // Half turns at 600 bit/s, each one a turn.
 Sound dpsk(const Bits& bits, double hz) {
   Sound x = tone(hz, static_cast<double>(bits.size()) / 600);
