@@ -479,11 +479,17 @@ void judge_connection_data(const Call& call, const Connection::Side& side, Way& 
   }
 }
 
+bool has_training(const Connection& c) {
+  const auto trains = [](const Connection::Side& side) { return !side.signals.empty() || !side.rate_signals.empty(); };
+  return trains(c.call) || trains(c.answer);
+}
+
 void judge_connection(const Call& call, Verdict& v) {
   const Connection& c = call.connection;
   v.technology = c.modulation;
   v.scores.add_connection(c);
-  v.evidence.push_back(fmt::format("training and data of {}", c.modulation));
+  v.evidence.push_back(has_training(c) ? fmt::format("training and data of {}", c.modulation)
+                                       : fmt::format("data of {}; no training was found", c.modulation));
   if (call.bell_answer_s > 0) {
     v.technology = "Bell 212A";
     v.scores.add_training(c, v.technology, {v.technology});
