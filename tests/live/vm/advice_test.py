@@ -27,7 +27,7 @@ def machine(finishes, late):
         (keep / "release").write_text("6.12\n")
         (keep / "trace.dat").write_text("")
         for n in range(min(finishes, len(c.contexts))):
-            seen = {"without": [], "blocks_late": late, "blocks": 1000, "seconds": options.seconds}
+            seen = {"without": [], "demoted": late > 0, "blocks_late": late, "blocks": 1000, "seconds": options.seconds}
             (keep / f"{n}.json").write_text(json.dumps(seen))
         return 124 if finishes < len(c.contexts) else 0
 
