@@ -34,16 +34,16 @@ constexpr std::array<PageModulation, 12> kPageModulations = {{{24, Signal::kV27t
                                                               {145, Signal::kV17, 14'400, false},
                                                               {146, Signal::kV17, 14'400, true}}};
 
-const PageModulation* modulation_of(int code) {
-  const auto row = std::find_if(kPageModulations.begin(), kPageModulations.end(),
-                                [code](const PageModulation& m) { return m.code == code; });
-  return row == kPageModulations.end() ? nullptr : &*row;
-}
-
 }  // namespace
 
 std::span<const PageModulation> page_modulations() {
   return kPageModulations;
+}
+
+const PageModulation* page_modulation(int code) {
+  const auto row = std::find_if(kPageModulations.begin(), kPageModulations.end(),
+                                [code](const PageModulation& m) { return m.code == code; });
+  return row == kPageModulations.end() ? nullptr : &*row;
 }
 
 Class1::Class1(void* pump) : pump_(pump), rings_(rings_of(pump)), lost_reports_(counters_of(pump).lost_reports) {}
@@ -119,7 +119,7 @@ void Class1::receive_frames(int wait_s) {
 }
 
 bool Class1::send_page(int code) {
-  const PageModulation* m = modulation_of(code);
+  const PageModulation* m = page_modulation(code);
   if (m == nullptr) return false;
   begin(Operation::kSendPage);
   order_receiving(Signal::kNone);
@@ -130,7 +130,7 @@ bool Class1::send_page(int code) {
 }
 
 bool Class1::receive_page(int code, int wait_s, bool adaptive) {
-  const PageModulation* m = modulation_of(code);
+  const PageModulation* m = page_modulation(code);
   if (m == nullptr) return false;
   begin(Operation::kReceivePage);
   adaptive_ = adaptive;

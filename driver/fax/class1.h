@@ -26,7 +26,7 @@
 #include <string_view>
 
 #include "driver/fax/modems.h"
-#include "driver/fax/service.h"
+#include "driver/fax/service_class.h"
 
 namespace offhook::fax {
 
@@ -38,8 +38,10 @@ struct PageModulation {
   bool short_training;
 };
 std::span<const PageModulation> page_modulations();
+/// @return null: no such number
+const PageModulation* page_modulation(int code);
 
-class Class1 final : public Service {
+class Class1 final : public ServiceClass {
  public:
   /// @param pump  memory of a pump of pump_type(), in a call that begins; outlives this
   explicit Class1(void* pump);

@@ -216,6 +216,13 @@ void Class2::take_message(const T30Frame& last) {
   }
 }
 
+/// After the last try, ends the call.
+bool Class2::may_try_again(End end) {
+  if (++tries_ < kTries) return true;
+  leave(end);
+  return false;
+}
+
 /// T4 or T2 has passed without a message.
 void Class2::on_silence() {
   switch (step_) {
@@ -226,18 +233,10 @@ void Class2::on_silence() {
       end_call(End::kNotAFax);
       break;
     case Step::kAwaitCfr:
-      if (++tries_ < kTries) {
-        train();
-      } else {
-        leave(End::kNoReplyToDcs);
-      }
+      if (may_try_again(End::kNoReplyToDcs)) train();
       break;
     case Step::kAwaitReply:
-      if (++tries_ < kTries) {
-        send_post_page();
-      } else {
-        leave(End::kNoReplyToPage);
-      }
+      if (may_try_again(End::kNoReplyToPage)) send_post_page();
       break;
     case Step::kAwaitCommand:
       if (command_ == plain(T30_EOP)) {
@@ -263,8 +262,8 @@ void Class2::on_silence() {
 
 void Class2::take_dis(const T30Frame& dis) {
   if (dis.field() != plain(T30_DIS)) return await_again();
-  far_ = parameters_of_dis(dis.information(), &modulations_);
-  session_ = agreed(config_.own, far_);
+  const SessionParameters far = parameters_of_dis(dis.information(), &modulations_);
+  session_ = agreed(config_.own, far);
   if (step_ == Step::kAwaitNextDis) {
     tries_ = 0;
     return train();
@@ -272,7 +271,7 @@ void Class2::take_dis(const T30Frame& dis) {
   enter(Step::kReady);
   say_line("+FCO");
   if (config_.tells_ident && !far_ident_.empty()) say_line(fmt::format("+FCI:\"{}\"", far_ident_));
-  if (config_.tells_far) say_line("+FIS:" + far_.text());
+  if (config_.tells_far) say_line("+FIS:" + far.text());
   finish(Outcome::kOk);
 }
 
@@ -556,11 +555,37 @@ void Class2::poll() {
   if (step_ == Step::kAwaitDis && seconds_since(began_at_) > kAnswerS) end_call(End::kNoAnswer);
   feed();
   serve_page();
-  if (step_ == Step::kOver && busy_ && end_) {
-    say_line(fmt::format("+FHS:{:02}", static_cast<int>(*end_)));
-    end_.reset();
-    finish(Outcome::kOver);
+  if (step_ != Step::kOver || !busy_) return;
+  say_line(fmt::format("+FHS:{:02}", static_cast<int>(end_)));
+  finish(Outcome::kOver);
+}
+
+std::string_view reason_of(Class2::End end) {
+  switch (end) {
+    case Class2::End::kNormal:
+      return "normal end";
+    case Class2::End::kAborted:
+      return "ended by the program";
+    case Class2::End::kNoAnswer:
+      return "no fax machine for 35 s";
+    case Class2::End::kNotAFax:
+      return "DIS did not come again";
+    case Class2::End::kNoReplyToDcs:
+      return "no reply to three DCS";
+    case Class2::End::kNoTraining:
+      return "the test of the line failed at 2400 bit/s";
+    case Class2::End::kNoData:
+      return "the program sent nothing for 5 s";
+    case Class2::End::kNoReplyToPage:
+      return "no reply to three messages behind a page";
+    case Class2::End::kRefused:
+      return "the far end disconnected";
+    case Class2::End::kNoCommand:
+      return "no message behind a page";
+    case Class2::End::kNoPage:
+      return "no page";
   }
+  return "";
 }
 
 }  // namespace offhook::fax

@@ -23,7 +23,7 @@
 
 #include "driver/fax/class1.h"
 #include "driver/fax/page_lines.h"
-#include "driver/fax/service.h"
+#include "driver/fax/service_class.h"
 #include "driver/fax/t30_frames.h"
 
 namespace offhook::fax {
@@ -37,28 +37,9 @@ struct Class2Config {
   bool tells_ident = false;    ///< +FNR: +FCI and +FTI
 };
 
-class Class2 final : public Service {
+class Class2 final : public ServiceClass {
  public:
-  /// @param pump  see Class1
-  Class2(void* pump, Class2Config config);
-
-  // Operations. @pre !busy()
-  void call() override;
-  void answer() override;
-  void send_page();     ///< +FDT
-  void receive_page();  ///< +FDR
-  void hang_up();       ///< +FK
-  /// +FPS: quality of the received page. @param status  1 good, 2 bad: it is refused
-  void judge_page(int status) { refuses_ = status == 2; }
-
-  bool busy() const override { return busy_; }
-  bool sends() const override { return step_ == Step::kPage && connected_ && !page_complete_; }
-  std::size_t room() const override;
-  void put(std::string_view octets) override;
-  void poll() override;
-
- private:
-  /// +FHS
+  /// +FHS: why the call has ended.
   enum class End {
     kNormal = 0,
     kAborted = 2,
@@ -72,6 +53,29 @@ class Class2 final : public Service {
     kNoCommand = 71,
     kNoPage = 73
   };
+
+  /// @param pump  memory of a pump of pump_type(), in a call that begins; outlives this
+  Class2(void* pump, Class2Config config);
+
+  // Operations. @pre !busy()
+  void call() override;
+  void answer() override;
+  void send_page();     ///< +FDT
+  void receive_page();  ///< +FDR
+  void hang_up();       ///< +FK
+  /// +FPS: quality of the received page. @param status  1 good, 2 bad: it is refused
+  void judge_page(int status) { refuses_ = status == 2; }
+
+  /// @pre kOver was reported
+  End end() const { return end_; }
+
+  bool busy() const override { return busy_; }
+  bool sends() const override { return step_ == Step::kPage && connected_ && !page_complete_; }
+  std::size_t room() const override;
+  void put(std::string_view octets) override;
+  void poll() override;
+
+ private:
   enum class Step {
     kNone,
     kAwaitDis,      // calling: CNG until frames are heard
@@ -112,6 +116,7 @@ class Class2 final : public Service {
   void take_frame();
   void take_message(const T30Frame& last);
   void on_silence();
+  bool may_try_again(End end);
 
   void send_dis();
   void train();
@@ -136,7 +141,7 @@ class Class2 final : public Service {
   Step step_ = Step::kNone;
   bool busy_ = false, connected_ = false;
   bool calls_ = true;
-  std::optional<End> end_;  // of the call, not told yet
+  End end_ = End::kNormal;  // of the call, if it is over
 
   // Frames
   std::optional<Pending> sending_;
@@ -149,7 +154,7 @@ class Class2 final : public Service {
   std::uint64_t began_at_ = 0;  // the call
 
   // Session
-  SessionParameters far_, session_;
+  SessionParameters session_;
   Modulations modulations_;
   Carrier carrier_;
   std::string far_ident_;
@@ -170,5 +175,8 @@ class Class2 final : public Service {
   bool refuses_ = false;
   std::uint32_t test_zeros_ = 0, longest_zeros_ = 0;
 };
+
+/// For people, such as "no reply to three DCS".
+std::string_view reason_of(Class2::End end);
 
 }  // namespace offhook::fax

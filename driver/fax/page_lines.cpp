@@ -42,7 +42,6 @@ void PageLines::put_bit(bool bit) {
 void PageLines::end_line() {
   const bool empty = line_bits_ == zeros_ + 1;  // the first EOL, or RTC
   if (!empty) {
-    ++lines_;
     ends_ = 0;
     for (std::uint32_t n = line_bits_; n < least_bits_; ++n) send(false);
   }

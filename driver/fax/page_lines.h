@@ -22,7 +22,6 @@ class PageLines {
   void end();
   /// @return the octets so far
   std::string take();
-  std::uint32_t lines() const { return lines_; }
 
  private:
   void put_bit(bool bit);
@@ -34,7 +33,6 @@ class PageLines {
   std::uint32_t zeros_ = 0;      // in a row
   std::uint32_t line_bits_ = 0;  // since the end of the last EOL
   std::uint32_t ends_ = 0;       // EOLs in a row
-  std::uint32_t lines_ = 0;
   std::string octets_;
   int octet_ = 0, octet_bits_ = 0;
 };

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "driver/fax/class1.h"
+
 namespace offhook::fax {
 namespace {
 
@@ -27,19 +29,22 @@ void set_bits(std::string& information, int first, int value) {
     if (value & 1) information[static_cast<std::size_t>(first - 1) / 8] |= static_cast<char>(1 << (first - 1) % 8);
 }
 
-/// A row for each rate and modulation: bits 11 to 14 of DCS, the first in the least significant place.
-struct RateRow {
-  int bits, bit_rate;
+/// A row for each carrier: bits 11 to 14 of DCS, the first in the least significant place.
+struct CarrierRow {
+  int bits;
   Carrier carrier;
+
+  const PageModulation& modulation() const { return *page_modulation(carrier.test_code); }
+  int bit_rate() const { return modulation().bit_rate / 2400 - 1; }  // BR
 };
-constexpr std::array<RateRow, 8> kRates = {{{0x0, 0, {Signal::kV27ter, 24, 24}},
-                                            {0x2, 1, {Signal::kV27ter, 48, 48}},
-                                            {0x3, 2, {Signal::kV29, 72, 72}},
-                                            {0x1, 3, {Signal::kV29, 96, 96}},
-                                            {0xB, 2, {Signal::kV17, 73, 74}},
-                                            {0x9, 3, {Signal::kV17, 97, 98}},
-                                            {0xA, 4, {Signal::kV17, 121, 122}},
-                                            {0x8, 5, {Signal::kV17, 145, 146}}}};
+constexpr std::array<CarrierRow, 8> kCarriers = {{{0x0, {24, 24}},
+                                                  {0x2, {48, 48}},
+                                                  {0x3, {72, 72}},
+                                                  {0x1, {96, 96}},
+                                                  {0xB, {73, 74}},
+                                                  {0x9, {97, 98}},
+                                                  {0xA, {121, 122}},
+                                                  {0x8, {145, 146}}}};
 
 /// Bits 21 to 23 for each code of ST: the time per line at standard and fine resolution, ms.
 struct ScanTime {
@@ -61,6 +66,24 @@ int scan_time_of(int bits) {
 int greater_of_pair(std::string_view information, int first) {
   const int pair = bits(information, first, 2);
   return pair == 0 ? 0 : pair == 1 ? 1 : 2;
+}
+
+/// What DIS and DCS say in the same bits.
+void set_page(std::string& information, const SessionParameters& p) {
+  set_bits(information, kReceiverBit, 1);
+  set_bits(information, kFineBit, p.resolution);
+  set_bits(information, kTwoDimensionsBit, p.format);
+  set_bits(information, kWidthBits, p.width);
+  set_bits(information, kLengthBits, p.length);
+}
+SessionParameters page_of(std::string_view information) {
+  SessionParameters p;
+  p.resolution = bit(information, kFineBit);
+  p.format = bit(information, kTwoDimensionsBit);
+  p.width = greater_of_pair(information, kWidthBits);
+  p.length = greater_of_pair(information, kLengthBits);
+  p.scan_time = scan_time_of(bits(information, kScanTimeBits, 3));
+  return p;
 }
 
 }  // namespace
@@ -104,24 +127,15 @@ SessionParameters parameters_of_dis(std::string_view information, Modulations* m
   const int rates = bits(information, kRateBits, 4);
   modulations->v29 = (rates & 1) != 0;
   modulations->v17 = rates == 0xB;
-  SessionParameters p;
+  SessionParameters p = page_of(information);
   p.bit_rate = modulations->v17 ? 5 : modulations->v29 ? 3 : rates == 0 ? 0 : 1;
-  p.resolution = bit(information, kFineBit);
-  p.format = bit(information, kTwoDimensionsBit);
-  p.width = greater_of_pair(information, kWidthBits);
-  p.length = greater_of_pair(information, kLengthBits);
-  p.scan_time = scan_time_of(bits(information, kScanTimeBits, 3));
   return p;
 }
 
 std::string dis_of(const SessionParameters& own) {
   std::string information(3, 0);
-  set_bits(information, kReceiverBit, 1);
+  set_page(information, own);
   set_bits(information, kRateBits, own.bit_rate >= 4 ? 0xB : own.bit_rate >= 2 ? 0x3 : own.bit_rate == 1 ? 0x2 : 0);
-  set_bits(information, kFineBit, own.resolution);
-  set_bits(information, kTwoDimensionsBit, own.format);
-  set_bits(information, kWidthBits, own.width);
-  set_bits(information, kLengthBits, own.length);
   set_bits(information, kScanTimeBits, scan_time_row(own.scan_time).bits);
   return information;
 }
@@ -129,21 +143,17 @@ std::string dis_of(const SessionParameters& own) {
 Carrier carrier_of(int bit_rate, const Modulations& far) {
   const Signal highest = far.v17 ? Signal::kV17 : far.v29 ? Signal::kV29 : Signal::kV27ter;
   Carrier carrier;
-  for (const RateRow& row : kRates)
-    if (row.bit_rate == bit_rate && row.carrier.signal <= highest) carrier = row.carrier;
+  for (const CarrierRow& row : kCarriers)
+    if (row.bit_rate() == bit_rate && row.modulation().signal <= highest) carrier = row.carrier;
   return carrier;
 }
 
 std::string dcs_of(const SessionParameters& session, const Carrier& carrier) {
-  const auto row = std::find_if(kRates.begin(), kRates.end(),
-                                [&](const RateRow& r) { return r.carrier.test_code == carrier.test_code; });
+  const auto row = std::find_if(kCarriers.begin(), kCarriers.end(),
+                                [&](const CarrierRow& r) { return r.carrier.test_code == carrier.test_code; });
   std::string information(3, 0);
-  set_bits(information, kReceiverBit, 1);
+  set_page(information, session);
   set_bits(information, kRateBits, row->bits);
-  set_bits(information, kFineBit, session.resolution);
-  set_bits(information, kTwoDimensionsBit, session.format);
-  set_bits(information, kWidthBits, session.width);
-  set_bits(information, kLengthBits, session.length);
   const int ms = session.scan_time_ms();
   const auto time = std::find_if(kScanTimes.begin(), kScanTimes.end(),
                                  [ms](const ScanTime& s) { return s.standard_ms == ms && s.fine_ms == ms; });
@@ -153,16 +163,12 @@ std::string dcs_of(const SessionParameters& session, const Carrier& carrier) {
 
 std::optional<SessionParameters> parameters_of_dcs(std::string_view information, Carrier* carrier) {
   const int rate = bits(information, kRateBits, 4);
-  const auto row = std::find_if(kRates.begin(), kRates.end(), [rate](const RateRow& r) { return r.bits == rate; });
-  if (row == kRates.end()) return std::nullopt;
+  const auto row =
+      std::find_if(kCarriers.begin(), kCarriers.end(), [rate](const CarrierRow& r) { return r.bits == rate; });
+  if (row == kCarriers.end()) return std::nullopt;
   *carrier = row->carrier;
-  SessionParameters p;
-  p.bit_rate = row->bit_rate;
-  p.resolution = bit(information, kFineBit);
-  p.format = bit(information, kTwoDimensionsBit);
-  p.width = greater_of_pair(information, kWidthBits);
-  p.length = greater_of_pair(information, kLengthBits);
-  p.scan_time = scan_time_of(bits(information, kScanTimeBits, 3));
+  SessionParameters p = page_of(information);
+  p.bit_rate = row->bit_rate();
   return p;
 }
 

@@ -11,8 +11,6 @@
 #include <string>
 #include <string_view>
 
-#include "driver/fax/slots.h"
-
 namespace offhook::fax {
 
 /// Parameters of a session, in the order and with the codes of +FCC, +FIS and +FCS (TIA-592).
@@ -35,10 +33,9 @@ struct SessionParameters {
 /// Highest values that both have. The scan time is the receiver's.
 SessionParameters agreed(const SessionParameters& own, const SessionParameters& far);
 
-/// How pages of a session are modulated.
+/// How a session is modulated, as numbers of PageModulation.
 struct Carrier {
-  Signal signal = Signal::kV27ter;
-  int test_code = 24;  ///< of Class1::send_page(): of TCF
+  int test_code = 24;  ///< of TCF
   int page_code = 24;  ///< of a page: V.17 has a short training
 };
 

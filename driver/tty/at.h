@@ -44,10 +44,10 @@ enum class FaxOrder {
   kReceiveFrames,
   kSendPage,
   kReceivePage,
-  kSendPages,     ///< +FDT
-  kReceivePages,  ///< +FDR
-  kJudgePage,     ///< +FPS
-  kEndSession     ///< +FK
+  kSendCodedPage,     ///< +FDT
+  kReceiveCodedPage,  ///< +FDR
+  kJudgePage,         ///< +FPS
+  kEndSession         ///< +FK
 };
 inline constexpr int kFaxClass2 = 2;  ///< value of AtSettings::service_class
 

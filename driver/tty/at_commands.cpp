@@ -626,8 +626,8 @@ struct AtInterpreter::Commands {
       {"FRH", "3", "receive frames by V.21", FaxOrder::kReceiveFrames, false},
       {"FTM", kPages, "send a page: V.27ter 24 48, V.29 72 96, V.17 the others", FaxOrder::kSendPage, false},
       {"FRM", kPages, "receive a page: V.27ter 24 48, V.29 72 96, V.17 the others", FaxOrder::kReceivePage, false},
-      {"FDT", "", "send a page", FaxOrder::kSendPages, true},
-      {"FDR", "", "confirm the last page, and receive the next one", FaxOrder::kReceivePages, true},
+      {"FDT", "", "send a page", FaxOrder::kSendCodedPage, true},
+      {"FDR", "", "confirm the last page, and receive the next one", FaxOrder::kReceiveCodedPage, true},
       {"FK", "", "end the session", FaxOrder::kEndSession, true},
       {"FPS", "1,2", "the received page: 1 good, 2 bad", FaxOrder::kJudgePage, true},
       {"FLI", "20 characters", "own number", &AtSettings::fax_ident, true},
@@ -653,6 +653,12 @@ struct AtInterpreter::Commands {
     return false;
   }
 
+  static Outcome order_fax(At& at, const Fax& fax, int value) {
+    const bool done = at.settings_.service_class == (fax.of_class2 ? kFaxClass2 : 1) &&
+                      at.host_.fax(std::get<FaxOrder>(fax.does), value);
+    return done ? Outcome::kSilent : Outcome::kError;
+  }
+
   /// +FLI
   static Outcome name_machine(At& at, std::string& ident, std::string_view body) {
     if (body == "?") {
@@ -666,12 +672,7 @@ struct AtInterpreter::Commands {
   }
 
   static Outcome carry_out(At& at, const Fax& fax, std::string_view body) {
-    if (fax.is_bare()) {
-      const FaxOrder order = std::get<FaxOrder>(fax.does);
-      const bool done =
-          body.empty() && at.settings_.service_class == (fax.of_class2 ? kFaxClass2 : 1) && at.host_.fax(order, 0);
-      return done ? Outcome::kSilent : Outcome::kError;
-    }
+    if (fax.is_bare()) return body.empty() ? order_fax(at, fax, 0) : Outcome::kError;
     if (const auto* ident = std::get_if<std::string AtSettings::*>(&fax.does); ident != nullptr && body != "=?")
       return name_machine(at, at.settings_.**ident, body);
     if (body == "=?") {
@@ -688,10 +689,7 @@ struct AtInterpreter::Commands {
     const int n = take_number(body);
     if (fax.name == "FCLASS" && n == kFaxClass2 && (!take(body, '.') || !take(body, '0'))) return Outcome::kError;
     if (!body.empty() || !has(fax_values(at, fax), n)) return Outcome::kError;
-    if (const auto* order = std::get_if<FaxOrder>(&fax.does)) {
-      const bool done = at.settings_.service_class == (fax.of_class2 ? kFaxClass2 : 1) && at.host_.fax(*order, n);
-      return done ? Outcome::kSilent : Outcome::kError;
-    }
+    if (std::holds_alternative<FaxOrder>(fax.does)) return order_fax(at, fax, n);
     at.settings_.** setting = n;
     if (fax.name == "FLO") at.settings_.flow_by_dce = n;
     return Outcome::kOk;

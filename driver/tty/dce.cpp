@@ -25,7 +25,7 @@ constexpr float kSilenceDbm0 = -48;          // neither V.22bis nor V.34 has a c
 
 constexpr char kXon = 0x11, kXoff = 0x13;
 constexpr std::size_t kXoffRoom = 4096, kXonRoom = 12'288;    // bytes free on the way to the far end
-constexpr std::size_t kFaxXoffRoom = 256, kFaxXonRoom = 768;  // the same for at least 1024 bytes of a fax service
+constexpr std::size_t kFaxXoffRoom = 256, kFaxXonRoom = 768;  // the same for at least 1024 bytes of a fax class
 
 std::uint8_t compression_of(const CallStatus& status) {
   return status.direct ? 0 : status.link.compression;
@@ -148,12 +148,25 @@ void Dce::record_end(Event event) {
     case Event::kDtrOff:
       last_call_.end(OH_CALL_END_DTR_OFF);
       break;
+    case Event::kFaxOver:
+      record_fax_end();
+      break;
     default:
       last_call_.end(by_itself ? end_of(status) : OH_CALL_END_USER);
       break;
   }
   failed_calls_ += last_call_.failed();
   if (!by_itself) line_.note_end(last_call_.why());
+}
+
+void Dce::record_fax_end() {
+  using End = fax::Class2::End;
+  const End end = class2_->end();
+  last_call_.end(end == End::kNormal     ? OH_CALL_END_CLEARED_DOWN
+                 : end == End::kAborted  ? OH_CALL_END_USER
+                 : end == End::kNoAnswer ? OH_CALL_END_SET_UP_TIME_OUT
+                                         : OH_CALL_END_PROTOCOL_ERROR,
+                 end == End::kNormal ? "" : std::string(fax::reason_of(end)));
 }
 
 void Dce::record_loss(const CallStatus& status) {
@@ -461,14 +474,14 @@ bool Dce::fax(FaxOrder order, int value) {
     at_.report(Result::kOk);
     return true;
   }
-  if (!fax_ || fax_->busy() || (order >= FaxOrder::kSendPages) != (class2_ != nullptr) || !handle(Event::kFaxOrder))
+  if (!fax_ || fax_->busy() || (order >= FaxOrder::kSendCodedPage) != (class2_ != nullptr) || !handle(Event::kFaxOrder))
     return false;
   held_ = throttled_ = false;
   if (class1_ != nullptr) {
     order_class1(order, value);
-  } else if (order == FaxOrder::kSendPages) {
+  } else if (order == FaxOrder::kSendCodedPage) {
     class2_->send_page();
-  } else if (order == FaxOrder::kReceivePages) {
+  } else if (order == FaxOrder::kReceiveCodedPage) {
     class2_->receive_page();
   } else {
     class2_->hang_up();
@@ -521,7 +534,7 @@ void Dce::exchange_fax_data() {
   if (!open_ && at_.settings().dtr >= 2) handle(Event::kDtrOff);
 }
 
-/// Octets and results in order. The service keeps them while the program does not read.
+/// Octets and results in order. The class keeps them while the program does not read.
 void Dce::give_fax_results() {
   while (fax_ && !terminal_.congested() && !held_) {
     if (const std::string_view octets = fax_->octets(); !octets.empty()) {

@@ -202,6 +202,7 @@ class Dce final : private AtHost {
   bool handle(Event event);
   void order(oh_pump_role role, std::string_view digits, bool stay);
   void record_end(Event event);
+  void record_fax_end();
   void record_loss(const CallStatus& status);
   void tell_why();
   std::string_view data_carrier(const CallStatus& status) const;
@@ -252,7 +253,7 @@ class Dce final : private AtHost {
   bool digits_only_ = false;      // D with a semicolon
   bool off_hook_before_ = false;  // the call begins after the dialled digits
   bool fax_call_ = false;
-  std::unique_ptr<fax::Service> fax_;  // the following ones, or none
+  std::unique_ptr<fax::ServiceClass> fax_;  // the following ones, or none
   fax::Class1* class1_ = nullptr;
   fax::Class2* class2_ = nullptr;
   LastCall last_call_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Every receiver of a fax machine hears tones and noise that the input chooses. T.30 gets the input's octets as frames
-// of a far end. Two modems of class 1 get them as operations and as data of their programs.
+// of a far end. Two modems of class 1, or one of class 2.0 and one of class 1, get them as operations and as data of
+// their programs.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -112,37 +113,45 @@ struct Program {
         if (!(order % 8 == 6 ? class1.send_page(code) : class1.receive_page(code, 2))) std::abort();
     }
   }
-  void put(const std::uint8_t* data, std::size_t n) {
-    class1.put({reinterpret_cast<const char*>(data), std::min(n, class1.room())});
-  }
-  void take() {
-    class1.drop(class1.octets().size());
-    class1.take_outcome();
-  }
   Machine machine;
   fax::Class1 class1{machine.self};
 };
 
+/// Two pumps on a line without delay, in blocks of 20 ms.
+struct Line {
+  void pass(Machine& a, Machine& b) {
+    fax::pump_type()->process(a.self, to_a, from_a, 160);
+    fax::pump_type()->process(b.self, to_b, from_b, 160);
+    std::copy_n(from_a, 160, to_b);
+    std::copy_n(from_b, 160, to_a);
+  }
+  std::int16_t to_a[160] = {}, to_b[160] = {}, from_a[160], from_b[160];
+};
+
+void serve(fax::ServiceClass& modem) {
+  modem.poll();
+  modem.drop(modem.octets().size());
+  modem.take_outcome();
+}
+void put(fax::ServiceClass& modem, const std::uint8_t* data, std::size_t n) {
+  modem.put({reinterpret_cast<const char*>(data), std::min(n, modem.room())});
+}
+
 // Three octets per step: operations or data of one terminal, and the number of blocks that follow.
 void talk(const std::uint8_t* data, std::size_t size) {
   Program a, b;
-  std::int16_t to_a[160] = {}, to_b[160] = {}, from_a[160], from_b[160];
+  Line line;
   for (std::size_t k = 1; k + 3 < size && k < 600; k += 3) {
     Program& p = data[k] & 1 ? a : b;
     if (data[k] & 2) {
       p.begin(data[k + 1]);
     } else {
-      p.put(data + k, std::min<std::size_t>(data[k + 1], size - k));
+      put(p.class1, data + k, std::min<std::size_t>(data[k + 1], size - k));
     }
     for (int block = 0; block <= data[k + 2] % 64; ++block) {
-      fax::pump_type()->process(a.machine.self, to_a, from_a, 160);
-      fax::pump_type()->process(b.machine.self, to_b, from_b, 160);
-      std::copy_n(from_a, 160, to_b);
-      std::copy_n(from_b, 160, to_a);
-      a.class1.poll();
-      b.class1.poll();
-      a.take();
-      b.take();
+      line.pass(a.machine, b.machine);
+      serve(a.class1);
+      serve(b.class1);
     }
   }
 }
@@ -162,13 +171,6 @@ struct Class2Program {
         if (order > 240) class2.hang_up();
     }
   }
-  void put(const std::uint8_t* data, std::size_t n) {
-    class2.put({reinterpret_cast<const char*>(data), std::min(n, class2.room())});
-  }
-  void take() {
-    class2.drop(class2.octets().size());
-    class2.take_outcome();
-  }
   Machine machine;
   fax::Class2 class2{machine.self,
                      {.own = {}, .ident = "+1 555", .reversed = true, .tells_far = true, .tells_ident = true}};
@@ -179,12 +181,12 @@ void converse(const std::uint8_t* data, std::size_t size) {
   Class2Program a;
   Program b;
   (data[0] & 1 ? a.class2.call() : a.class2.answer());
-  std::int16_t to_a[160] = {}, to_b[160] = {}, from_a[160], from_b[160];
+  Line line;
   for (std::size_t k = 1; k + 3 < size && k < 600; k += 3) {
     if (data[k] & 1) {
       a.begin(data[k + 1]);
     } else if (data[k] & 2) {
-      a.put(data + k, std::min<std::size_t>(data[k + 1], size - k));
+      put(a.class2, data + k, std::min<std::size_t>(data[k + 1], size - k));
     } else if (!b.class1.busy()) {
       b.class1.send_frames();
       const int fields[] = {0x80, 0x82, 0x84, 0x44, 0x4E, 0x8E, 0x2E, 0x8C, 0xCC, 0x4C, 0xFA, 0x1A};
@@ -194,14 +196,9 @@ void converse(const std::uint8_t* data, std::size_t size) {
                    std::string(fax::kEndOfData));
     }
     for (int block = 0; block <= data[k + 2] % 128; ++block) {
-      fax::pump_type()->process(a.machine.self, to_a, from_a, 160);
-      fax::pump_type()->process(b.machine.self, to_b, from_b, 160);
-      std::copy_n(from_a, 160, to_b);
-      std::copy_n(from_b, 160, to_a);
-      a.class2.poll();
-      b.class1.poll();
-      a.take();
-      b.take();
+      line.pass(a.machine, b.machine);
+      serve(a.class2);
+      serve(b.class1);
     }
   }
 }

@@ -262,8 +262,21 @@ TEST(DceFax, Class2SendsAndReceivesAPageAndEndsTheCall) {
   l.run(5);
   EXPECT_EQ(l.a.heard(), "\r\n+FHS:00\r\n\r\nOK\r\n");
   EXPECT_EQ(l.b.heard(), "\r\n+FHS:00\r\n\r\nOK\r\n");
+  for (const Place* p : {&l.a, &l.b}) EXPECT_EQ(p->dce.last_call().why(), OH_CALL_END_CLEARED_DOWN);
   EXPECT_EQ(l.a.dce.state(), State::kOnHook);
   EXPECT_EQ(l.b.dce.state(), State::kOnHook);
+}
+
+TEST(DceFax, ACallOfClass2WithoutAFaxMachineFailsWithAReason) {
+  Line l;
+  EXPECT_EQ(l.after(l.b, "AT+FCLASS=2.0;+WHY=1\r", 0.1), "\r\nOK\r\n");
+  l.b.say("ATA\r");
+  l.run(45);
+  const std::string said = l.b.heard();
+  EXPECT_TRUE(said.starts_with("\r\n+FHS:11\r\n\r\nOK\r\n")) << said;
+  EXPECT_NE(said.find("no fax machine for 35 s"), std::string::npos) << said;
+  EXPECT_EQ(l.b.dce.last_call().why(), OH_CALL_END_SET_UP_TIME_OUT);
+  EXPECT_EQ(l.b.dce.failed_calls(), 1u);
 }
 
 TEST(DceFax, Class2EndsASessionByFkAndItsServiceIsNamed) {
@@ -283,6 +296,7 @@ TEST(DceFax, Class2EndsASessionByFkAndItsServiceIsNamed) {
   l.run(3);
   EXPECT_EQ(l.a.heard(), "\r\n+FHS:02\r\n\r\nOK\r\n");
   EXPECT_EQ(l.a.dce.state(), State::kOnHook);
+  EXPECT_EQ(l.a.dce.last_call().why(), OH_CALL_END_USER);
 }
 
 }  // namespace

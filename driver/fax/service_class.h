@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The service of a fax modem for the program at its terminal: class 1 (class1.h), in which T.30 runs in the program, or
-// class 2.0 (class2.h), in which it runs here. Operations differ; results and octets pass in the same way.
+// A service class of a fax modem (+FCLASS), as the program at its terminal uses it: class 1 (class1.h), in which T.30
+// runs in the program, or class 2.0 (class2.h), in which it runs here. Their operations differ; results and octets pass
+// in the same way.
 #pragma once
 
 #include <cstddef>
@@ -43,9 +44,9 @@ class Unstuffer {
 std::string stuffed(std::string_view octets);
 
 /// From one thread, which is not the pump's.
-class Service {
+class ServiceClass {
  public:
-  virtual ~Service() = default;
+  virtual ~ServiceClass() = default;
 
   virtual void call() = 0;
   virtual void answer() = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/fax/service.h"
+#include "driver/fax/service_class.h"
 
 #include <utility>
 
@@ -26,26 +26,26 @@ std::string stuffed(std::string_view octets) {
   return out;
 }
 
-void Service::say(std::string_view octets) {
+void ServiceClass::say(std::string_view octets) {
   if (items_.empty() || items_.back().outcome) items_.emplace_back();
   std::string& text = items_.back().octets;
   if (text.size() + octets.size() <= kMostOctets) text += octets;
 }
 
-void Service::say(Outcome outcome) {
+void ServiceClass::say(Outcome outcome) {
   say(std::string_view());
   items_.back().outcome = outcome;
 }
 
-std::string_view Service::octets() const {
+std::string_view ServiceClass::octets() const {
   return items_.empty() ? std::string_view() : std::string_view(items_.front().octets);
 }
 
-void Service::drop(std::size_t n) {
+void ServiceClass::drop(std::size_t n) {
   if (!items_.empty()) items_.front().octets.erase(0, n);
 }
 
-std::optional<Outcome> Service::take_outcome() {
+std::optional<Outcome> ServiceClass::take_outcome() {
   if (items_.empty() || !items_.front().octets.empty() || !items_.front().outcome) return std::nullopt;
   const Outcome outcome = *items_.front().outcome;
   items_.pop_front();
