@@ -363,8 +363,6 @@ void Class2::on_reply(const T30Frame& reply) {
     } else {
       leave(End::kNoTraining);
     }
-  } else if (!to_page && field == plain(T30_DIS)) {
-    on_silence();  // DCS was not heard
   } else if (to_page && (field == plain(T30_MCF) || field == plain(T30_RTP) || field == plain(T30_PIP))) {
     trains_ = field == plain(T30_RTP) || post_page_ == plain(T30_EOM);
     if (post_page_ == plain(T30_EOP)) return leave(End::kNormal);
@@ -376,8 +374,8 @@ void Class2::on_reply(const T30Frame& reply) {
     enter(Step::kConfirmed);
     lower_rate();
     finish(Outcome::kError);
-  } else if (field == plain(T30_CRP)) {
-    on_silence();
+  } else if (field == plain(T30_CRP) || (!to_page && field == plain(T30_DIS))) {
+    on_silence();  // the far end has not understood
   } else {
     await_again();
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "src/measure/live_device.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <thread>
